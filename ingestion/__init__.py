@@ -1,0 +1,1 @@
+"""Running measures over a corpus of trained models: its layout, its models, its data."""

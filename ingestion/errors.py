@@ -1,0 +1,16 @@
+"""What is wrong with a corpus, and in which file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pgdl_measures.errors import PgdlError
+
+
+class CorpusError(PgdlError):
+    """One file or folder of a corpus is not what it should be."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path = path
+        self.problem = problem

@@ -1,0 +1,28 @@
+"""The one base class of the errors that a user can act on, and what this room raises of it.
+
+Every message names the value that was found and what was expected. The `pgdl` command prints such
+an error as one line and exits with 1; anything else is a bug and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class PgdlError(Exception):
+    """Something outside the program is wrong: a file, an option, a model or its data."""
+
+
+class MeasureError(PgdlError):
+    """A measure cannot be computed for this model and this data."""
+
+
+class UnknownNameError(PgdlError):
+    """A name that is not among the known ones; the message offers the nearest."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        known = sorted(known)
+        near = difflib.get_close_matches(name, known, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
+        super().__init__(f"unknown {kind} {name!r}; {hint}")

@@ -1,0 +1,1 @@
+"""Predictions and reference in, scores out. NumPy and SciPy only: never imports TensorFlow."""

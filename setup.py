@@ -1,0 +1,42 @@
+"""Packaging of the PGDL measures toolkit: four packages and the `pgdl` command."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+PLOTS = ["matplotlib>=3.5"]
+RAY = ["ray>=2.9"]
+ZOO = ["scikit-learn>=1.1"]  # its 8x8 digits are the embedded data set
+
+setup(
+    name="pgdl-measures",
+    version="0.1.0",
+    description="Predict how well a trained network generalizes, from its training data alone",
+    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    python_requires=">=3.9",
+    packages=find_packages(
+        include=["pgdl_measures*", "ingestion*", "scoring*", "starting_kit_adapter*"]
+    ),
+    package_data={"scoring.report": ["*.html", "*.css"]},
+    install_requires=[
+        "absl-py>=1.4",
+        "numpy>=1.22",
+        "scipy>=1.8",
+        "tensorflow>=2.12",
+        "tensorflow-datasets>=4.9",
+    ],
+    extras_require={
+        "plots": PLOTS,
+        "ray": RAY,
+        "zoo": ZOO + PLOTS,
+        "test": ["pytest>=7", "ruff==0.17.4", "mypy==2.4.1", "pillow"] + ZOO + PLOTS,
+    },
+    entry_points={"console_scripts": ["pgdl = starting_kit_adapter.cli.main:entry_point"]},
+    classifiers=[
+        "License :: OSI Approved :: Apache Software License",
+        "Programming Language :: Python :: 3",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+    ],
+)

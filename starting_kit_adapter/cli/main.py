@@ -1,0 +1,70 @@
+"""Entry point of `pgdl`: finds the verb, parses its arguments, turns errors into one line."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from absl import app, logging
+from absl.flags import argparse_flags
+
+from pgdl_measures.errors import PgdlError
+from scoring.errors import ScoringError
+
+VERBS = ("ls", "check", "score")
+
+DESCRIPTION = """\
+Predict how well trained networks generalize, from the networks and their training data alone.
+
+typical use:
+  pgdl ls measures                                      what can be computed
+  pgdl check CORPUS                                     is this corpus what it should be?
+  pgdl score --reference CORPUS --predictions OUT/gi    how good are these predictions?
+"""
+
+
+def _parser() -> argparse_flags.ArgumentParser:
+    parser = argparse_flags.ArgumentParser(
+        prog="pgdl", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for name in VERBS:
+        module = importlib.import_module(f"starting_kit_adapter.cli.{name.replace('-', '_')}")
+        verb = verbs.add_parser(
+            name,
+            help=module.HELP,
+            description=f"{module.HELP}.",
+            epilog=module.EXAMPLES,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(verb)
+        verb.set_defaults(run=module.run)
+    return parser
+
+
+def main(args: argparse.Namespace) -> int:
+    """Runs the parsed verb and returns the exit code."""
+    try:
+        return args.run(args)
+    except (PgdlError, ScoringError) as error:
+        logging.error("%s", error)
+        return 1
+    except BrokenPipeError:  # `pgdl ls … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        logging.error("interrupted")
+        return 130
+
+
+def entry_point(argv: Sequence[str] | None = None) -> None:
+    """The console script."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up chatter
+    app.run(main, argv=argv, flags_parser=lambda argv: _parser().parse_args(argv[1:]))
+
+
+if __name__ == "__main__":
+    entry_point()

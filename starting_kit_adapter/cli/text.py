@@ -1,0 +1,76 @@
+"""What the verbs print: aligned tables, and one live line of progress."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import TextIO
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Aligned text: numbers to the right, words to the left."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(headers, *cells)]
+    numeric = [
+        bool(rows) and all(isinstance(v, (int, float)) or v is None for v in column)
+        for column in (zip(*rows) if rows else [()] * len(headers))
+    ]
+
+    def line(values: Sequence[str]) -> str:
+        aligned = [
+            value.rjust(width) if right else value.ljust(width)
+            for value, width, right in zip(values, widths, numeric)
+        ]
+        return "  ".join(aligned).rstrip()
+
+    return "\n".join([line(headers), line(["-" * w for w in widths]), *map(line, cells)])
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+class Progress:
+    """One line that is rewritten in place on a terminal, and nothing elsewhere."""
+
+    def __init__(self, total: int, what: str, stream: TextIO = sys.stderr) -> None:
+        self._total, self._what, self._stream = total, what, stream
+        self._live = stream.isatty()
+        self._start = time.monotonic()
+        self._done = 0
+
+    def step(self, note: str = "") -> None:
+        """One more is done; `note` says which."""
+        self._done += 1
+        if not self._live:
+            return
+        seconds = time.monotonic() - self._start
+        left = seconds / self._done * (self._total - self._done)
+        self._write(
+            f"{self._done}/{self._total} {self._what}, {_duration(seconds)} so far, "
+            f"{_duration(left)} left  {note}"
+        )
+
+    def close(self) -> None:
+        """Clears the line; what comes next is printed where it stood."""
+        if self._live:
+            self._write("")
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.close()
+
+    def _write(self, text: str) -> None:
+        self._stream.write(f"\r\x1b[K{text}")
+        self._stream.flush()
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
