@@ -1,0 +1,117 @@
+"""Where things are in a corpus of trained models (design, section 4). Reads names, never contents.
+
+    [input_data/]<task>/dataset_1/{train,test}/shard_*.tfrecord
+    [input_data/]<task>/model_<id>/{config.json,weights.hdf5,weights_init.hdf5}
+    [reference_data/]<task>/model_configs.json
+
+`input_data/` and `reference_data/` may be there or not, junk of archive programs lies around, and
+the path of a single task is a corpus of one task.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingestion.errors import CorpusError
+from pgdl_measures.errors import UnknownNameError
+
+JUNK = (".DS_Store", "__MACOSX")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One data set and the models that were trained on it."""
+
+    name: str
+    folder: Path
+    reference: Path | None  # model_configs.json: hyperparameters and accuracies
+    model_ids: tuple[str, ...]  # "model_0", "model_1", … in the order of their numbers
+
+    def model_folder(self, model_id: str) -> Path:
+        """The folder of one model, named with or without `model_`."""
+        known = model_id if model_id in self.model_ids else f"model_{model_id}"
+        if known not in self.model_ids:
+            raise UnknownNameError(f"model of task {self.name}", model_id, self.model_ids)
+        return self.folder / known
+
+    def shards(self, split: str = "train") -> list[Path]:
+        """The tfrecord files of a split, in the order of their numbers."""
+        folder = self.folder / "dataset_1" / split
+        shards = _natural(p for p in _entries(folder) if re.fullmatch(r"shard_.*\.tfrecord", p.name))
+        if not shards:
+            raise CorpusError(folder, "has no shard_*.tfrecord; the data of the task is expected here")
+        return shards
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """All tasks below one folder."""
+
+    root: Path
+    tasks: tuple[Task, ...]
+
+    def task(self, name: str) -> Task:
+        """The task of that name."""
+        for task in self.tasks:
+            if task.name == name:
+                return task
+        raise UnknownNameError("task", name, (task.name for task in self.tasks))
+
+
+def find_corpus(root: Path | str) -> Corpus:
+    """Finds the tasks at `root`: a corpus, its `input_data/`, or a single task."""
+    root = Path(root)
+    if not root.is_dir():
+        raise CorpusError(root, "is not a folder; give the folder that holds the tasks")
+    # Without its links and dots, so that `pgdl check .` knows the task's name.
+    resolved = root.resolve()
+    if _looks_like_task(resolved):
+        return Corpus(root, (_task(resolved, resolved.parent),))
+    if (resolved / "input_data").is_dir():
+        # Here every folder is a task, so an empty one is an error and not something else.
+        folders = [p for p in _entries(resolved / "input_data") if p.is_dir()]
+    else:
+        folders = [p for p in _entries(resolved) if p.is_dir() and _looks_like_task(p)]
+    if not folders:
+        raise CorpusError(root, "has no task: expected <task>/model_<id>/ and <task>/dataset_1/")
+    reference_root = resolved.parent if resolved.name == "input_data" else resolved
+    return Corpus(root, tuple(_task(folder, reference_root) for folder in _natural(folders)))
+
+
+def _task(folder: Path, reference_root: Path) -> Task:
+    models = _natural(p for p in _entries(folder) if p.is_dir() and p.name.startswith("model_"))
+    if not models:
+        raise CorpusError(folder, "is an empty task: it has no model_<id> folder")
+    candidates = [
+        reference_root / "reference_data" / folder.name / "model_configs.json",
+        folder / "model_configs.json",
+    ]
+    reference = next((path for path in candidates if path.is_file()), None)
+    return Task(folder.name, folder, reference, tuple(path.name for path in models))
+
+
+def _looks_like_task(folder: Path) -> bool:
+    return any(
+        path.is_dir() and (path.name == "dataset_1" or path.name.startswith("model_"))
+        for path in _entries(folder)
+    )
+
+
+def _entries(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return [p for p in folder.iterdir() if p.name not in JUNK and not p.name.startswith(".")]
+
+
+def _natural(paths: Iterable[Path]) -> list[Path]:
+    """Sorted so that 2 comes before 10."""
+    return sorted(
+        paths,
+        key=lambda path: [
+            (0, int(part), "") if part.isdigit() else (1, 0, part)
+            for part in re.split(r"(\d+)", path.name)
+        ],
+    )

@@ -1,0 +1,144 @@
+"""A model of the corpus as a Keras model: `config.json` and Keras-2 weight files, nothing else.
+
+A corpus comes from outside, so a file of it must not be able to run code: only the layer classes
+listed here are built, and only with plain values as arguments. Weights are checked against the
+model before the first one is set, so a model is loaded whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from ingestion.errors import CorpusError
+from ingestion.weights import read_weights
+
+LAYERS = frozenset(
+    """
+    Activation AveragePooling1D AveragePooling2D AvgPool2D BatchNormalization Conv1D Conv2D
+    Convolution2D Cropping2D Dense DepthwiseConv2D Dropout ELU Flatten GaussianDropout GaussianNoise
+    GlobalAveragePooling1D GlobalAveragePooling2D GlobalAvgPool2D GlobalMaxPool2D
+    GlobalMaxPooling1D GlobalMaxPooling2D LayerNormalization LeakyReLU MaxPool2D MaxPooling1D
+    MaxPooling2D PReLU Permute ReLU Rescaling Reshape SeparableConv2D Softmax SpatialDropout2D
+    UpSampling2D ZeroPadding2D
+    """.split()
+)
+
+_SHAPE_ARGUMENTS = ("input_shape", "batch_input_shape")  # said once, by the config itself
+
+
+def load_model(folder: Path) -> tf.keras.Model:
+    """The trained model of a `model_<id>` folder.
+
+    Where the folder has `weights_init.hdf5`, the model carries `initial_weights`, a list of arrays
+    in the order of `get_weights()`, as in the starting kit.
+    """
+    folder = Path(folder)
+    config_path = folder / "config.json"
+    model = build_model(read_config(config_path), config_path)
+    initial_path = folder / "weights_init.hdf5"
+    if initial_path.is_file():
+        _set_weights(model, initial_path)
+        model.initial_weights = model.get_weights()
+    _set_weights(model, folder / "weights.hdf5")
+    return model
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """A parsed `config.json`, checked to have its two parts."""
+    if not path.is_file():
+        raise CorpusError(path, "is missing; a model needs its configuration")
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise CorpusError(path, f"is not JSON ({error})") from error
+    if not isinstance(config, dict) or not {"model_config", "input_shape"} <= config.keys():
+        raise CorpusError(path, "has no `model_config` and `input_shape`")
+    return config
+
+
+def build_model(config: Mapping[str, Any], path: Path = Path("config.json")) -> tf.keras.Model:
+    """A built, untrained `Sequential` of the configuration; `path` is named in errors."""
+    layers, shape = config["model_config"], _plain(config["input_shape"])
+    if not isinstance(layers, list) or not layers:
+        raise CorpusError(path, "has no layers in `model_config`")
+    if not isinstance(shape, list) or not all(isinstance(n, int) and n > 0 for n in shape):
+        raise CorpusError(path, f"has the input_shape {shape!r}; expected positive integers")
+    model = tf.keras.Sequential([_layer(entry, i, path) for i, entry in enumerate(layers)])
+    try:
+        model.build((None, *shape))
+        if not model.built:
+            raise ValueError("a layer does not fit the output of the layer before it")
+    except (ValueError, TypeError, tf.errors.OpError) as error:
+        raise CorpusError(
+            path, f"does not build on inputs of shape {shape} ({_first_line(error)})"
+        ) from error
+    return model
+
+
+def _layer(entry: Any, index: int, path: Path) -> tf.keras.layers.Layer:
+    if not isinstance(entry, dict) or not isinstance(entry.get("layer_name"), str):
+        raise CorpusError(path, f"layer {index} has no `layer_name`, found {entry!r}")
+    name = entry["layer_name"]
+    if name not in LAYERS:
+        raise CorpusError(
+            path, f"layer {index} is a {name!r}, which is not built: only known layers are"
+        )
+    arguments = {}
+    for key, value in entry.items():
+        if key == "layer_name" or key in _SHAPE_ARGUMENTS:
+            continue
+        if not _is_plain(value):
+            raise CorpusError(
+                path, f"layer {index} ({name}): {key}={value!r} is not a number, text or list"
+            )
+        # Keras 2 writes the axis of a batch normalization as a list of one.
+        value = _plain(value)
+        one = key == "axis" and isinstance(value, list) and len(value) == 1
+        arguments[key] = value[0] if one else value
+    try:
+        return getattr(tf.keras.layers, name)(**arguments)
+    except (ValueError, TypeError) as error:
+        raise CorpusError(path, f"layer {index} ({name}): {_first_line(error)}") from error
+
+
+def _set_weights(model: tf.keras.Model, path: Path) -> None:
+    found = read_weights(path)
+    layers = [layer for layer in model.layers if layer.weights]
+    if len(found) != len(layers):
+        raise CorpusError(
+            path, f"has weights of {len(found)} layers; the model has {len(layers)} layers with some"
+        )
+    for layer, (name, arrays) in zip(layers, found):
+        expected = [tuple(weight.shape) for weight in layer.weights]
+        shapes = [array.shape for array in arrays]
+        if shapes != expected:
+            raise CorpusError(
+                path, f"layer {name} has shapes {shapes}; {layer.name} expects {expected}"
+            )
+        if not all(np.isfinite(array).all() for array in arrays):
+            raise CorpusError(path, f"layer {name} has weights that are NaN or infinite")
+    for layer, (_, arrays) in zip(layers, found):
+        layer.set_weights(arrays)
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(_is_plain(item) for item in value)
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def _plain(value: Any) -> Any:
+    """Integers that were written as floats (`256.0`) are integers again, as in the starting kit."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]
