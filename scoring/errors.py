@@ -1,5 +1,9 @@
-"""The one error of this room that a user can act on."""
+"""The errors of this room that a user can act on."""
 
 
 class ScoringError(Exception):
     """A reference or a set of predictions that cannot be scored; the message says why."""
+
+
+class ExceededError(ScoringError):
+    """A task whose predictions say EXCEEDED: its time budget ran out before its last model."""

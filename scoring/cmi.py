@@ -1,0 +1,191 @@
+"""The competition's score: conditional mutual information, normalized (design section 5).
+
+For a conditioning set S of two hyperparameters, every ordered pair of models (i, j), self-pairs
+included, falls in the group given by both models' values of both hyperparameters. With
+V_g = [gap_i > gap_j] and V_mu = [mu_i > mu_j] (strict, so a tie is 0), the score of S is
+
+    mean over groups of I(V_g; V_mu)  /  mean over groups of H(V_g)        (log base 2)
+
+and the score of the task is the smallest over all S (Jiang et al. 2020, eq. 11-14). On a complete
+grid with two or more hyperparameters this is the organizers' program digit for digit, with the
+1e-12 inside the logarithm of its entropy. Beyond it:
+
+- groups without a pair of models (an incomplete grid) are left out of both means and counted;
+- with one hyperparameter S is that one, with none S is empty and all pairs form one group;
+- groups are keyed by value numbers, not by the values' text, so that 1|12 and 11|2 differ;
+- where V_g is constant in every group of S there is nothing to predict and the ratio is 0/0. Such
+  a set has the score NaN and takes no part in the minimum; if all sets are like that (one model,
+  equal gaps, two hyperparameters with one model per cell) the task has no score: `ScoringError`.
+
+How it is computed: for each conditioning set, Z [models, cells] is the one-hot matrix of the cells
+that its values form. Z' A Z counts the pairs of a relation A [models, models] for every two cells,
+which is for every group. There is no loop over pairs of models, over groups or over sets.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from scoring.errors import ScoringError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+
+_EXACT_IN_FLOAT32 = 4096  # models: counts up to 4096^2 = 2^24 are whole numbers in float32
+_ENTROPY_OFFSET = 1e-12  # of the organizers' program; without it the last digits differ
+
+
+@dataclass(frozen=True)
+class SetScore:
+    """The score under one conditioning set (a pair of hyperparameters, or fewer)."""
+
+    hparams: tuple[str, ...]
+    score: float  # NaN where no group has anything to predict
+    groups: int  # all of them: the squared product of the numbers of values
+    empty_groups: int
+
+    @property
+    def label(self) -> str:
+        """The hyperparameters as words: `width, depth`."""
+        return ", ".join(self.hparams) or "nothing"
+
+
+@dataclass(frozen=True)
+class Cmi:
+    """The score of one task, and the table that it is the minimum of."""
+
+    pairs: tuple[SetScore, ...]  # one per unordered pair of hyperparameters, in grid order
+    minimum: SetScore
+
+    @property
+    def score(self) -> float:
+        """The task's score, in [0, 1]."""
+        return self.minimum.score
+
+    @property
+    def empty_groups(self) -> int:
+        """Groups without a pair of models, over all conditioning sets."""
+        return sum(pair.empty_groups for pair in self.pairs)
+
+
+def cmi(
+    codes: npt.ArrayLike,
+    gap: npt.ArrayLike,
+    measure: npt.ArrayLike,
+    *,
+    hparams: Sequence[str] | None = None,
+    sizes: Sequence[int] | None = None,
+) -> Cmi:
+    """The score of `measure` [models] as a predictor of `gap` [models].
+
+    `codes` [models, hparams] numbers each model's hyperparameter values from 0. `hparams` are
+    their names (default h0, h1, …) and `sizes` their numbers of possible values (default: those
+    that occur), which only matter for the count of empty groups.
+    """
+    codes = np.asarray(codes, dtype=np.intp)
+    gap, measure = np.asarray(gap, np.float64), np.asarray(measure, np.float64)
+    _check(codes, gap, measure)
+    names = hparams if hparams is not None else [f"h{k}" for k in range(codes.shape[1])]
+    widths = np.asarray(sizes) if sizes is not None else codes.max(axis=0, initial=0) + 1
+
+    sets = conditioning_sets(codes.shape[1])
+    cells, sizes_of_sets = _one_hot_cells(codes, widths, sets)
+    columns = _score_sets(cells, sizes_of_sets, gap, measure)
+    pairs = tuple(
+        SetScore(tuple(names[k] for k in chosen), *row)
+        for chosen, *row in zip(sets, *(column.tolist() for column in columns))
+    )
+    defined = [pair for pair in pairs if not math.isnan(pair.score)]
+    if not defined:
+        raise ScoringError(
+            f"the score of {len(gap)} models is undefined: within every group of models the "
+            "order of the gaps is fixed, so there is nothing to predict (equal gaps, or too few "
+            "models for two hyperparameters to be held fixed)"
+        )
+    return Cmi(pairs, min(defined, key=lambda pair: pair.score))
+
+
+def conditioning_sets(hparams: int) -> list[tuple[int, ...]]:
+    """The unordered pairs of hyperparameters; all there is where that is fewer than two."""
+    return list(itertools.combinations(range(hparams), min(hparams, 2)))
+
+
+def _check(codes: Ints, gap: Floats, measure: Floats) -> None:
+    if codes.ndim != 2:
+        raise ScoringError(f"codes must be [models, hparams], not of shape {codes.shape}")
+    for name, values in (("gap", gap), ("measure", measure)):
+        if values.shape != codes.shape[:1]:
+            raise ScoringError(
+                f"{name} has the shape {values.shape}, but there are {len(codes)} models"
+            )
+        bad = np.flatnonzero(~np.isfinite(values))
+        if bad.size:
+            raise ScoringError(f"{name} of model number {bad[0]} is {values[bad[0]]}")
+    if not len(codes):
+        raise ScoringError("there are no models to score")
+
+
+def _one_hot_cells(
+    codes: Ints, widths: Ints, sets: list[tuple[int, ...]]
+) -> tuple[npt.NDArray[np.floating], Ints]:
+    """Z [sets, models, cells] and the number of cells of each set; the others' are left at 0."""
+    cell = np.zeros((len(sets), len(codes)), dtype=np.intp)
+    sizes = np.ones(len(sets), dtype=np.intp)
+    for member in np.array(sets, dtype=np.intp).T:  # the first of every pair, then the second
+        cell = cell * widths[member, None] + codes.T[member]
+        sizes = sizes * widths[member]
+    exact = np.float32 if len(codes) <= _EXACT_IN_FLOAT32 else np.float64
+    cells = np.zeros((*cell.shape, sizes.max()), dtype=exact)
+    cells[np.arange(len(sets))[:, None], np.arange(len(codes)), cell] = 1.0
+    return cells, sizes
+
+
+def _score_sets(
+    cells: npt.NDArray[np.floating], sizes: Ints, gap: Floats, measure: Floats
+) -> tuple[Floats, Ints, Ints]:
+    """Score, number of groups and number of empty groups of each conditioning set."""
+    sets, models, width = cells.shape
+    relations = np.empty((models, 3, models), dtype=cells.dtype)
+    relations[:, 0] = gap[:, None] > gap  # V_g
+    relations[:, 1] = measure[:, None] > measure  # V_mu
+    np.multiply(relations[:, 0], relations[:, 1], out=relations[:, 2])
+
+    by_first = cells.transpose(0, 2, 1) @ relations.reshape(models, -1)  # [sets, cells, 3 models]
+    counts = by_first.reshape(sets, -1, models) @ cells  # [sets, 3 cells, cells]
+    counts = counts.reshape(sets, width, 3, width).transpose(2, 0, 1, 3).astype(np.float64)
+    in_cells = cells.sum(axis=1, dtype=np.float64)
+    pairs = in_cells[:, :, None] * in_cells[:, None, :]  # [sets, cells, cells]
+
+    filled = pairs > 0
+    mutual, entropy = _information(np.maximum(pairs, 1), *counts)
+    undecided = (counts[0] > 0) & (counts[0] < pairs)  # V_g takes both values
+    # Both means are over the filled groups, so that the ratio of sums is the ratio of means.
+    score = np.divide(
+        mutual.sum(axis=(1, 2), where=filled),
+        entropy.sum(axis=(1, 2), where=filled),
+        out=np.full(sets, np.nan),
+        where=undecided.any(axis=(1, 2)),
+    )
+    groups = sizes**2
+    return score, groups, groups - filled.sum(axis=(1, 2))
+
+
+def _information(
+    pairs: Floats, gap: Floats, measure: Floats, both: Floats
+) -> tuple[Floats, Floats]:
+    """I(V_g; V_mu) and H(V_g) of groups, from how many pairs there are and have V_g, V_mu, both."""
+    # Differences of counts are exact; differences of probabilities would leave 1e-17 for 0.
+    joint = np.stack([pairs - gap - measure + both, measure - both, gap - both, both]) / pairs
+    joint = joint.reshape(2, 2, *pairs.shape)  # [V_g, V_mu, ...]
+    p_gap = (np.stack([pairs - gap, gap]) / pairs)[:, None]
+    p_measure = np.stack([pairs - measure, measure]) / pairs
+    ratio = np.divide(joint, p_gap * p_measure, out=np.ones_like(joint), where=joint > 0)
+    mutual = np.sum(joint * np.log2(ratio), axis=(0, 1))
+    entropy = -np.sum(p_gap * np.log2(p_gap + _ENTROPY_OFFSET), axis=(0, 1))
+    return mutual, entropy
