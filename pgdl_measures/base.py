@@ -1,0 +1,92 @@
+"""The complexity contract: validate, share, run, check the scalar (design, section 3).
+
+A measure is a function `run(subject, **options) -> float`; what it needs of the model and the data
+it takes from the subject, which remembers what has been computed, so that measures asked for
+together share their work.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pgdl_measures.errors import MeasureError, UnknownNameError
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+    from pgdl_measures.data import TrainingData
+    from pgdl_measures.network import Network
+
+T = TypeVar("T")
+
+
+class Subject:
+    """A model and its training data, with what has been computed of them."""
+
+    def __init__(
+        self, model: tf.keras.Model, dataset: tf.data.Dataset, *, max_bytes: int | None = None
+    ) -> None:
+        from pgdl_measures.data import DEFAULT_MAX_BYTES, training_data
+        from pgdl_measures.network import network
+
+        self.model = model
+        self.data: TrainingData = training_data(dataset, max_bytes=max_bytes or DEFAULT_MAX_BYTES)
+        self.network: Network = network(model, self.data.shape)
+        self._shared: dict[Hashable, Any] = {}
+
+    def share(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """What `compute` gives, computed once per key."""
+        if key not in self._shared:
+            self._shared[key] = compute()
+        return self._shared[key]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One registered measure: `measure(model, dataset)` is the competition's complexity."""
+
+    name: str
+    summary: str
+    target: str  # "module:function", imported when it is first needed
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # what makes it this measure
+    options: Mapping[str, Any] = field(default_factory=dict)  # what the user chose
+    max_bytes: int | None = None  # memory for the training inputs; None is the default
+
+    def __call__(self, model: tf.keras.Model, dataset: tf.data.Dataset) -> float:
+        """The predicted complexity: larger means a larger generalization gap."""
+        return self.on(Subject(model, dataset, max_bytes=self.max_bytes))
+
+    def on(self, subject: Subject) -> float:
+        """The complexity of a subject that other measures may have worked on before."""
+        value = self._function(subject, **self.fixed, **self.options)
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise MeasureError(f"{self.name} is {value!r} for this model; expected a finite number")
+        return float(value)
+
+    def with_options(self, **options: Any) -> Measure:
+        """This measure with other than the paper's settings."""
+        max_bytes = options.pop("max_bytes", self.max_bytes)
+        known = self.defaults()
+        for name in options:
+            if name not in known:
+                raise UnknownNameError(f"option of {self.name}", name, [*known, "max_bytes"])
+        return replace(self, options={**self.options, **options}, max_bytes=max_bytes)
+
+    def defaults(self) -> dict[str, Any]:
+        """The options that can be set, with their defaults."""
+        parameters = inspect.signature(self._function).parameters.values()
+        return {
+            p.name: p.default
+            for p in parameters
+            if p.kind is p.KEYWORD_ONLY and p.name not in self.fixed
+        }
+
+    @property
+    def _function(self) -> Callable[..., float]:
+        module, function = self.target.split(":")
+        return getattr(importlib.import_module(module), function)

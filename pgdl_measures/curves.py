@@ -1,0 +1,202 @@
+"""Perturbation response curves of mixup (paper 000, Algorithms 1 and 3), in one compiled graph.
+
+Pairs are drawn once and every magnitude is measured on the same pairs: the differences along a
+curve are then the network's and not the sample's. (Algorithm 1 shuffles anew for each magnitude;
+`reshuffle` does that.) All batches and magnitudes run inside the graph.
+
+Interpolation commutes with affine maps: A((1-a) x1 + a x2) + b = (1-a)(A x1 + b) + a (A x2 + b).
+So the affine steps that follow the perturbed layer - a convolution up to its activation, batch
+normalization, flatten, dense, average pooling - run once for both ends of a pair instead of once
+per magnitude, and the interpolation is done after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from pgdl_measures import statistics
+from pgdl_measures.data import TrainingData
+from pgdl_measures.errors import MeasureError
+from pgdl_measures.network import Network
+from pgdl_measures.perturbations.mixup import PAIRINGS, draw_batches, draw_pairs
+
+@dataclass(frozen=True)
+class Curve:
+    """Counts of a response curve; its accuracy is `correct` over `pairs`, summed over batches."""
+
+    magnitudes: np.ndarray  # [magnitudes]
+    correct: np.ndarray  # [batches, magnitudes]
+    pairs: np.ndarray  # [batches, magnitudes]: the same at all magnitudes, unless reshuffled
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """The share of pairs that keep the label of their first end, per magnitude."""
+        return self.correct.sum(axis=0) / self.pairs.sum(axis=0)
+
+    def statistic(self, function: statistics.Statistic) -> float:
+        """A statistic of this curve."""
+        return float(function(self.magnitudes, self.accuracy))
+
+    def standard_error(self, function: statistics.Statistic) -> float:
+        """The standard error of that statistic, from the spread over batches."""
+        return statistics.standard_error(function, self.magnitudes, self.correct, self.pairs)
+
+
+def mixup_curve(
+    network: Network,
+    data: TrainingData,
+    magnitudes: Sequence[float],
+    *,
+    pairing: str,
+    layer: int,
+    batches: int = 180,
+    batch_size: int = 128,
+    seed: int = 0,
+    reshuffle: bool = False,
+    hoist: bool = True,
+    forward_batch: int | None = None,
+) -> Curve:
+    """The response curve of intra- or inter-class mixup of x^(layer).
+
+    `batch_size` is Algorithm 1's and decides which examples can be paired; `forward_batch` is how
+    many pairs the network sees at a time (default: what suits it) and decides nothing but speed and
+    memory. `hoist=False` interpolates at the layer itself, for comparison.
+    """
+    _check(network, data, magnitudes, pairing, batches, batch_size)
+    graph = network.graph(
+        ("mixup_curve", pairing, layer, hoist), lambda: _build(network, layer, pairing, hoist)
+    )
+
+    def run(alphas: np.ndarray, salt: int) -> tuple[np.ndarray, np.ndarray]:
+        correct, batch, found_nan = graph(
+            data.inputs,
+            data.labels,
+            tf.constant(alphas, tf.float32),
+            tf.constant(batches),
+            tf.constant(batch_size),
+            tf.constant([seed, salt]),
+            tf.constant(forward_batch or network.forward_batch),
+        )
+        if found_nan:
+            raise MeasureError("the model's outputs are NaN for some inputs")
+        return _count(correct.numpy(), batch.numpy(), batches)
+
+    alphas = np.asarray(magnitudes, float)
+    if reshuffle:
+        # The shuffle belongs to the magnitude, whichever others are measured beside it.
+        columns = [run(np.array([alpha]), salt=round(alpha * 1e6)) for alpha in alphas]
+        correct, pairs = (np.concatenate(parts, axis=1) for parts in zip(*columns))
+    else:
+        correct, pairs = run(alphas, salt=0)
+    _check_pairs(pairs, data, pairing)
+    return Curve(alphas, correct, pairs)
+
+
+def _build(network: Network, layer: int, pairing: str, hoist: bool) -> Any:
+    entry = network.entry(layer)
+    meet = entry + network.affine_steps(entry) if hoist else entry
+
+    scalar = tf.TensorSpec([], tf.int32)
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None, *network.input_shape], tf.float32),
+            tf.TensorSpec([None], tf.int32),
+            tf.TensorSpec([None], tf.float32),
+            scalar,
+            scalar,
+            tf.TensorSpec([2], tf.int32),
+            scalar,
+        ]
+    )
+    def curve(
+        inputs: tf.Tensor,
+        labels: tf.Tensor,
+        magnitudes: tf.Tensor,
+        batches: tf.Tensor,
+        batch_size: tf.Tensor,
+        seed: tf.Tensor,
+        forward_batch: tf.Tensor,
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        order = draw_batches(tf.shape(labels)[0], batches, batch_size, seed)
+        pairs = draw_pairs(labels, order, pairing)
+        count = tf.shape(pairs.first)[0]
+        steps = -(-count // forward_batch)
+        correct = tf.TensorArray(tf.bool, steps, infer_shape=False)
+        found_nan = tf.constant(False)
+        for i in tf.range(steps):
+            tf.autograph.experimental.set_loop_options(parallel_iterations=1)
+            now = slice(i * forward_batch, (i + 1) * forward_batch)
+            label = tf.gather(labels, pairs.first[now])
+            start = network.run(tf.gather(inputs, pairs.first[now]), 0, meet)
+            way = network.run(tf.gather(inputs, pairs.second[now]), 0, meet) - start
+
+            def respond(alpha, start=start, way=way, label=label):  # type: ignore[no-untyped-def]
+                outputs = network.run(start + alpha * way, meet)
+                predicted = tf.argmax(outputs, axis=-1, output_type=tf.int32)
+                return predicted == label, tf.reduce_any(tf.math.is_nan(outputs))
+
+            hits, nan = tf.map_fn(
+                respond, magnitudes, fn_output_signature=(tf.bool, tf.bool), parallel_iterations=1
+            )
+            correct = correct.write(i, tf.transpose(hits))  # [pairs of this step, magnitudes]
+            found_nan |= tf.reduce_any(nan)
+        return correct.concat(), pairs.batch, found_nan
+
+    return curve
+
+
+def _count(correct: np.ndarray, batch: np.ndarray, batches: int) -> tuple[np.ndarray, np.ndarray]:
+    """Counts per batch: [batches, magnitudes] correct, [batches, magnitudes] pairs."""
+    counts = np.stack([np.bincount(batch, hits, batches) for hits in correct.T], axis=1)
+    pairs = np.bincount(batch, minlength=batches)
+    return counts.astype(int), np.broadcast_to(pairs[:, None], counts.shape)
+
+
+def _check(
+    network: Network,
+    data: TrainingData,
+    magnitudes: Sequence[float],
+    pairing: str,
+    batches: int,
+    batch_size: int,
+) -> None:
+    if pairing not in PAIRINGS:
+        raise MeasureError(f"the pairing is {pairing!r}; expected one of {', '.join(PAIRINGS)}")
+    if len(magnitudes) == 0 or list(magnitudes) != sorted(magnitudes):
+        raise MeasureError(f"the magnitudes are {list(magnitudes)}; expected increasing numbers")
+    if batches < 1 or batch_size < 2:
+        raise MeasureError(f"{batches} batches of {batch_size} have no pair in them")
+    classes = sorted(data.class_counts)
+    if len(classes) < 2:
+        raise MeasureError(f"all labels are {classes[0]}; expected at least two classes")
+    if classes[0] < 0 or classes[-1] >= network.outputs:
+        raise MeasureError(
+            f"the labels go from {classes[0]} to {classes[-1]}; "
+            f"the model has {network.outputs} outputs"
+        )
+    if pairing == "intra":
+        alone = [label for label, count in data.class_counts.items() if count < 2]
+        if len(alone) == len(classes):
+            raise MeasureError(
+                "every class has a single example, so that none can be paired within its class"
+            )
+        if alone:
+            logging.warning("classes with a single example are never paired: %s", alone)
+
+
+def _check_pairs(pairs: np.ndarray, data: TrainingData, pairing: str) -> None:
+    empty = int((pairs[:, 0] == 0).sum())
+    if not pairs.sum(axis=0).all():
+        raise MeasureError(
+            f"no batch has a pair for {pairing}-class mixup ({len(pairs)} batches of "
+            f"{len(data)} examples in {len(data.class_counts)} classes): use a larger batch_size"
+        )
+    if empty:
+        logging.warning("%d of %d batches have no %s-class pair", empty, len(pairs), pairing)

@@ -1,0 +1,205 @@
+"""A Keras model as a chain f = f^(L) ∘ … ∘ f^(1) that can be entered at layer l, for inference.
+
+A `Sequential` - plain, or of the starting kit's wrapped layers - is rebuilt once per architecture as
+a private chain of stock layers, and each further model of that architecture only lends it its
+weights. So the caller's model is never changed, graphs that were traced for one model serve all of
+its architecture, and a convolution or dense layer with a fused activation is two steps: its affine
+part and the activation. A model that cannot be rebuilt (functional, or with layers of its own) runs
+as it is, traced for itself.
+"""
+
+from __future__ import annotations
+
+import collections
+import inspect
+import json
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import tensorflow as tf
+
+from pgdl_measures.errors import MeasureError
+
+Step = Callable[[tf.Tensor], tf.Tensor]
+
+_FORWARD_ELEMENTS = 128 * 32 * 32 * 64
+
+_layers = tf.keras.layers
+# At inference, for every fixed set of weights, x -> Ax + b.
+_AFFINE = (
+    _layers.AveragePooling1D,
+    _layers.AveragePooling2D,
+    _layers.BatchNormalization,
+    _layers.Cropping2D,
+    _layers.Dropout,
+    _layers.Flatten,
+    _layers.GaussianDropout,
+    _layers.GaussianNoise,
+    _layers.GlobalAveragePooling1D,
+    _layers.GlobalAveragePooling2D,
+    _layers.Permute,
+    _layers.Rescaling,
+    _layers.Reshape,
+    _layers.SpatialDropout2D,
+    _layers.ZeroPadding2D,
+)
+# The same, up to the activation that is fused into them.
+_AFFINE_THEN_ACTIVATION = (
+    _layers.Conv1D,
+    _layers.Conv2D,
+    _layers.Dense,
+    _layers.DepthwiseConv2D,
+    _layers.SeparableConv2D,
+)
+
+
+class Network:
+    """The chain of one architecture with the weights of the model that was bound last."""
+
+    def __init__(self, layers: list[list[Step]], input_shape: tuple[int, ...]) -> None:
+        self._layers = layers
+        self._steps = [step for layer in layers for step in layer]
+        self._graphs: dict[Hashable, Any] = {}
+        self.input_shape = input_shape
+        x, widest = tf.zeros([1, *input_shape]), 1
+        for step in self._steps:  # builds the layers, too
+            x = step(x)
+            widest = max(widest, int(tf.size(x)))
+        self.outputs = int(x.shape[-1])
+        # Examples per forward pass: the widest activation then fills a few tens of megabytes, which
+        # keeps all cores busy and the memory small.
+        self.forward_batch = min(max(_FORWARD_ELEMENTS // widest, 32), 4096)
+
+    def entry(self, layer: int) -> int:
+        """The index of the step that takes x^(layer): 0 is the input."""
+        if not 0 <= layer < len(self._layers):
+            raise MeasureError(
+                f"layer {layer} is past the end: this network can be entered at 0 to "
+                f"{len(self._layers) - 1}"
+                + ("" if len(self._layers) > 1 else ", because its layers are not a plain chain")
+            )
+        return sum(len(steps) for steps in self._layers[:layer])
+
+    def affine_steps(self, start: int) -> int:
+        """How many steps from `start` on are affine, and so commute with interpolation."""
+        count = 0
+        while start + count < len(self._steps) and _is_affine(self._steps[start + count]):
+            count += 1
+        return count
+
+    def run(self, x: tf.Tensor, start: int = 0, stop: int | None = None) -> tf.Tensor:
+        """Steps `start` to `stop` (default: to the outputs) at inference."""
+        for step in self._steps[start:stop]:
+            x = step(x)
+        return x
+
+    def graph(self, key: Hashable, build: Callable[[], Any]) -> Any:
+        """The compiled graph of that key, built once per architecture."""
+        if key not in self._graphs:
+            self._graphs[key] = build()
+        return self._graphs[key]
+
+    def bind(self, model: tf.keras.Model) -> None:
+        """Takes the weights of `model`, which has this architecture."""
+        for steps, layer in zip(self._layers, _chain(model)):
+            steps[0].layer.set_weights(layer.get_weights())  # type: ignore[attr-defined]
+
+
+_CACHED_ARCHITECTURES = 16
+_networks: collections.OrderedDict[str, Network] = collections.OrderedDict()
+
+
+def network(model: tf.keras.Model, input_shape: tuple[int, ...]) -> Network:
+    """The network of `model`, good until the next model of its architecture is bound."""
+    _check_input_shape(model, input_shape)
+    try:
+        if not _is_chain(model):
+            raise NotImplementedError
+        key = _architecture(model, input_shape)
+        if key in _networks:
+            _networks.move_to_end(key)
+        else:
+            _networks[key] = Network([_rebuilt(layer) for layer in _chain(model)], input_shape)
+            while len(_networks) > _CACHED_ARCHITECTURES:
+                _networks.popitem(last=False)
+        _networks[key].bind(model)
+        return _networks[key]
+    except (NotImplementedError, TypeError):  # layers that cannot be made from their configuration
+        layers = _chain(model) if _is_chain(model) else [model]
+        return Network([[_Step(layer)] for layer in layers], input_shape)
+
+
+class _Step:
+    """One Keras layer in inference mode."""
+
+    def __init__(self, layer: tf.keras.layers.Layer) -> None:
+        self.layer = layer
+        takes_training = "training" in inspect.signature(layer.call).parameters
+        self._arguments = {"training": False} if takes_training else {}
+
+    def __call__(self, x: tf.Tensor) -> tf.Tensor:
+        return self.layer(x, **self._arguments)
+
+
+def _is_affine(step: Step) -> bool:
+    if not isinstance(step, _Step):
+        return False
+    layer = step.layer
+    return isinstance(layer, _AFFINE) or (
+        isinstance(layer, _AFFINE_THEN_ACTIVATION) and _is_linear(layer.activation)
+    )
+
+
+def _is_linear(activation: Any) -> bool:
+    return activation is None or activation is tf.keras.activations.linear
+
+
+def _is_chain(model: tf.keras.Model) -> bool:
+    # The kit's subclass of Sequential changes only how it is called.
+    return isinstance(model, tf.keras.Sequential) and type(model).call is tf.keras.Sequential.call
+
+
+def _chain(model: tf.keras.Model) -> list[tf.keras.layers.Layer]:
+    return [layer for layer in model.layers if not isinstance(layer, _layers.InputLayer)]
+
+
+def _rebuilt(layer: tf.keras.layers.Layer) -> list[Step]:
+    """The layer made again from its configuration, its activation as a step of its own."""
+    stock, config = _stock_class(layer), layer.get_config()
+    if isinstance(layer, _AFFINE_THEN_ACTIVATION) and not _is_linear(layer.activation):
+        if isinstance(layer.activation, _layers.Layer):
+            raise NotImplementedError  # an activation with weights of its own
+        affine = stock.from_config({**config, "activation": "linear"})
+        return [_Step(affine), layer.activation]
+    return [_Step(stock.from_config(config))]
+
+
+def _stock_class(layer: tf.keras.layers.Layer) -> type:
+    """The Keras class whose computation this layer does."""
+    for stock in type(layer).__mro__:
+        if stock.__module__.split(".")[0] in ("keras", "tf_keras"):
+            if type(layer).call is not stock.call:
+                raise NotImplementedError  # a subclass that computes something else
+            return stock
+    raise NotImplementedError
+
+
+def _architecture(model: tf.keras.Model, input_shape: tuple[int, ...]) -> str:
+    layers = []
+    for layer in _chain(model):
+        config = {key: value for key, value in layer.get_config().items() if key != "name"}
+        layers.append([_stock_class(layer).__name__, config])
+    return json.dumps([list(input_shape), layers], sort_keys=True, default=repr)
+
+
+def _check_input_shape(model: tf.keras.Model, input_shape: tuple[int, ...]) -> None:
+    try:
+        expected = tuple(model.input_shape)[1:]
+    except (AttributeError, ValueError, TypeError):  # not built, or with several inputs
+        return
+    if len(expected) != len(input_shape) or any(
+        e is not None and e != found for e, found in zip(expected, input_shape)
+    ):
+        raise MeasureError(
+            f"the dataset's inputs have shape {list(input_shape)}; the model takes {list(expected)}"
+        )

@@ -1,0 +1,1 @@
+"""Perturbations T_alpha of a network's inputs or hidden representations, as tensor functions."""

@@ -1,0 +1,69 @@
+"""The registered measures of mixup response curves: Gi, Pal, mean accuracy, mixup accuracy.
+
+All are oriented so that larger predicts a larger generalization gap: Pal and accuracies, which are
+large for networks that generalize, are negated. Measures of the same curve share it, magnitude by
+magnitude, so that the value of one does not depend on which others were asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pgdl_measures import statistics
+from pgdl_measures.base import Subject
+from pgdl_measures.curves import Curve, mixup_curve
+
+# Paper 000, Section 4.1.1: [0, 0.5] within a class and [0, 0.5) between classes, where at 0.5
+# neither label is right.
+MAGNITUDES = {
+    "intra": tuple(i / 20 for i in range(11)),
+    "inter": tuple(i / 20 for i in range(10)),
+}
+
+_STATISTICS: dict[str, tuple[statistics.Statistic, int]] = {
+    "gi": (statistics.gi, 1),
+    "pal": (statistics.pal, -1),
+    "mean_accuracy": (statistics.mean_accuracy, -1),
+    "end_point": (statistics.end_point, -1),
+}
+
+
+def response(
+    subject: Subject,
+    *,
+    statistic: str,
+    pairing: str,
+    layer: int,
+    magnitudes: Sequence[float] | None = None,
+    batches: int = 180,
+    batch_size: int = 128,
+    reshuffle: bool = False,
+    seed: int = 0,
+) -> float:
+    """A statistic of the mixup curve at `layer`; the defaults are the paper's settings."""
+    curve = shared_curve(
+        subject,
+        magnitudes or MAGNITUDES[pairing],
+        pairing=pairing,
+        layer=layer,
+        batches=batches,
+        batch_size=batch_size,
+        reshuffle=reshuffle,
+        seed=seed,
+    )
+    function, sign = _STATISTICS[statistic]
+    return sign * curve.statistic(function)
+
+
+def shared_curve(subject: Subject, magnitudes: Sequence[float], **settings: Any) -> Curve:
+    """The curve of `mixup_curve`, computing only the magnitudes that no measure has needed yet."""
+    columns = subject.share(("mixup_curve", *sorted(settings.items())), dict[float, Any])
+    missing = [alpha for alpha in magnitudes if alpha not in columns]
+    if missing:
+        new = mixup_curve(subject.network, subject.data, missing, **settings)
+        columns.update(zip(missing, zip(new.correct.T, new.pairs.T)))
+    correct, pairs = (np.stack(part, axis=1) for part in zip(*(columns[a] for a in magnitudes)))
+    return Curve(np.asarray(magnitudes, float), correct, pairs)
