@@ -60,6 +60,10 @@ class Corpus:
                 return task
         raise UnknownNameError("task", name, (task.name for task in self.tasks))
 
+    def select(self, names: str | None) -> tuple[Task, ...]:
+        """The tasks of these names, separated by commas; all where none are named."""
+        return tuple(self.task(name.strip()) for name in names.split(",")) if names else self.tasks
+
 
 def find_corpus(root: Path | str) -> Corpus:
     """Finds the tasks at `root`: a corpus, its `input_data/`, or a single task."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, ItemsView, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -37,6 +37,7 @@ class Subject:
         self.model = model
         self.data: TrainingData = training_data(dataset, max_bytes=max_bytes or DEFAULT_MAX_BYTES)
         self.network: Network = network(model, self.data.shape)
+        self.reused_seconds = 0.0  # what measures would have spent on work they found done
         self._shared: dict[Hashable, Any] = {}
 
     def share(self, key: Hashable, compute: Callable[[], T]) -> T:
@@ -44,6 +45,10 @@ class Subject:
         if key not in self._shared:
             self._shared[key] = compute()
         return self._shared[key]
+
+    def shared(self) -> ItemsView[Hashable, Any]:
+        """Everything that has been shared so far, by key."""
+        return self._shared.items()
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from pgdl_measures.errors import MeasureError
 
 Step = Callable[[tf.Tensor], tf.Tensor]
 
-_FORWARD_ELEMENTS = 128 * 32 * 32 * 64
+_FORWARD_ELEMENTS = 64 * 32 * 32 * 64
 
 _layers = tf.keras.layers
 # At inference, for every fixed set of weights, x -> Ax + b.
@@ -66,7 +66,7 @@ class Network:
             x = step(x)
             widest = max(widest, int(tf.size(x)))
         self.outputs = int(x.shape[-1])
-        # Examples per forward pass: the widest activation then fills a few tens of megabytes, which
+        # Examples per forward pass: the widest activation then fills some ten megabytes, which
         # keeps all cores busy and the memory small.
         self.forward_batch = min(max(_FORWARD_ELEMENTS // widest, 32), 4096)
 
@@ -94,9 +94,9 @@ class Network:
         return x
 
     def graph(self, key: Hashable, build: Callable[[], Any]) -> Any:
-        """The compiled graph of that key, built once per architecture."""
+        """The graph of that key: the `tf.function` that `build` makes, traced once."""
         if key not in self._graphs:
-            self._graphs[key] = build()
+            self._graphs[key] = build().get_concrete_function()
         return self._graphs[key]
 
     def bind(self, model: tf.keras.Model) -> None:

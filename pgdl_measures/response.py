@@ -7,8 +7,9 @@ magnitude, so that the value of one does not depend on which others were asked f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -60,10 +61,37 @@ def response(
 
 def shared_curve(subject: Subject, magnitudes: Sequence[float], **settings: Any) -> Curve:
     """The curve of `mixup_curve`, computing only the magnitudes that no measure has needed yet."""
-    columns = subject.share(("mixup_curve", *sorted(settings.items())), dict[float, Any])
+    columns = subject.share(("mixup_curve", *sorted(settings.items())), dict[float, _Column])
     missing = [alpha for alpha in magnitudes if alpha not in columns]
+    subject.reused_seconds += sum(columns[a].seconds for a in magnitudes if a in columns)
     if missing:
+        start = time.perf_counter()
         new = mixup_curve(subject.network, subject.data, missing, **settings)
-        columns.update(zip(missing, zip(new.correct.T, new.pairs.T)))
-    correct, pairs = (np.stack(part, axis=1) for part in zip(*(columns[a] for a in magnitudes)))
-    return Curve(np.asarray(magnitudes, float), correct, pairs)
+        seconds = (time.perf_counter() - start) / len(missing)
+        for alpha, correct, pairs in zip(missing, new.correct.T, new.pairs.T):
+            columns[alpha] = _Column(correct, pairs, seconds)
+    return _curve(columns, magnitudes)
+
+
+def computed_curves(subject: Subject) -> Iterator[tuple[dict[str, Any], Curve]]:
+    """The curves that measures have computed of a subject, with their settings."""
+    for key, columns in subject.shared():
+        if isinstance(key, tuple) and key[0] == "mixup_curve":
+            yield dict(key[1:]), _curve(columns, sorted(columns))
+
+
+class _Column(NamedTuple):
+    """One magnitude of a curve."""
+
+    correct: np.ndarray  # [batches]
+    pairs: np.ndarray  # [batches]
+    seconds: float
+
+
+def _curve(columns: dict[float, _Column], magnitudes: Sequence[float]) -> Curve:
+    chosen = [columns[alpha] for alpha in magnitudes]
+    return Curve(
+        np.asarray(magnitudes, float),
+        np.stack([column.correct for column in chosen], axis=1),
+        np.stack([column.pairs for column in chosen], axis=1),
+    )

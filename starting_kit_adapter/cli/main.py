@@ -14,7 +14,7 @@ from absl.flags import argparse_flags
 from pgdl_measures.errors import PgdlError
 from scoring.errors import ScoringError
 
-VERBS = ("ls", "check", "score")
+VERBS = ("ls", "check", "run", "score")
 
 DESCRIPTION = """\
 Predict how well trained networks generalize, from the networks and their training data alone.
@@ -22,6 +22,7 @@ Predict how well trained networks generalize, from the networks and their traini
 typical use:
   pgdl ls measures                                      what can be computed
   pgdl check CORPUS                                     is this corpus what it should be?
+  pgdl run CORPUS -m gi_intra_l0,mixup -o OUT           predict
   pgdl score --reference CORPUS --predictions OUT/gi    how good are these predictions?
 """
 

@@ -1,0 +1,60 @@
+"""`pgdl check`: is a corpus what it should be?"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from starting_kit_adapter.cli.text import Progress, table
+
+HELP = "Read all of a corpus and say what is wrong with it"
+EXAMPLES = """\
+examples:
+  pgdl check zoo/                       files, models, grid and data of every task
+  pgdl check zoo/ --accuracy            and each model's accuracy against the recorded one
+  pgdl check corpus/ --tasks task1_v4,task2_v1
+
+The exit code is 1 if there is any problem; warnings do not count.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("corpus", type=Path, help="the folder that holds the tasks, or one task")
+    parser.add_argument("--tasks", help="only these, separated by commas")
+    parser.add_argument(
+        "--accuracy",
+        action="store_true",
+        help="recompute every model's training accuracy and compare it with the recorded one",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from ingestion.corpus import find_corpus
+    from starting_kit_adapter.cli.quiet import import_tensorflow
+
+    tasks = find_corpus(args.corpus).select(args.tasks)
+    import_tensorflow()
+    from starting_kit_adapter.check import check_task
+
+    with Progress(sum(len(task.model_ids) for task in tasks), "models") as progress:
+        checks = [
+            check_task(task, with_accuracy=args.accuracy, step=progress.step) for task in tasks
+        ]
+    rows = [
+        [c.name, len(c.models), c.grid, c.inputs, c.classes, c.examples, len(c.problems)]
+        for c in checks
+    ]
+    headers = ["task", "models", "grid", "inputs", "classes", "train/test", "problems"]
+    print(table(headers, rows))
+    for check in checks:
+        if args.accuracy:
+            accuracies = [
+                [m.model_id, m.recorded, m.recomputed, "differs" if m.problem else "ok"]
+                for m in check.models
+            ]
+            print(f"\n{check.name}: accuracy on the training data")
+            print(table(["model", "recorded", "recomputed", ""], accuracies))
+        for kind, lines in (("problem", check.problems), ("warning", check.warnings)):
+            for line in lines:
+                print(f"{kind}: {check.name}: {line}")
+    return 1 if any(check.problems for check in checks) else 0

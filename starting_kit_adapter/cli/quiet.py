@@ -1,0 +1,21 @@
+"""TensorFlow without its start-up chatter, which no setting silences."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def import_tensorflow() -> None:
+    """Imports TensorFlow with the standard error stream closed to its native code."""
+    if "tensorflow" in sys.modules:
+        return
+    sys.stderr.flush()
+    saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        import tensorflow  # noqa: F401
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        os.close(nowhere)
