@@ -40,9 +40,9 @@ class Task:
     def shards(self, split: str = "train") -> list[Path]:
         """The tfrecord files of a split, in the order of their numbers."""
         folder = self.folder / "dataset_1" / split
-        shards = _natural(p for p in _entries(folder) if re.fullmatch(r"shard_.*\.tfrecord", p.name))
+        shards = _natural(p for p in _entries(folder) if p.match("shard_*.tfrecord"))
         if not shards:
-            raise CorpusError(folder, "has no shard_*.tfrecord; the data of the task is expected here")
+            raise CorpusError(folder, "has no shard_*.tfrecord; the task's data is expected here")
         return shards
 
 

@@ -30,8 +30,8 @@ def load_dataset(shards: Sequence[Path]) -> tf.data.Dataset:
 def check_shard(shard: Path) -> int:
     """The number of records of a whole tfrecord file whose first record is an example.
 
-    Walks over the records' frames - length (8 bytes), its checksum (4), the data, its checksum (4) -
-    without reading the data.
+    Walks over the records' frames - length (8 bytes), its checksum (4), the data, its checksum
+    (4) - without reading the data.
     """
     if not shard.is_file():
         raise CorpusError(shard, "is missing")

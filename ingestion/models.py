@@ -18,17 +18,22 @@ import tensorflow as tf
 from ingestion.errors import CorpusError
 from ingestion.weights import read_weights
 
-LAYERS = frozenset(
-    """
-    Activation AveragePooling1D AveragePooling2D AvgPool2D BatchNormalization Conv1D Conv2D
-    Convolution2D Cropping2D Dense DepthwiseConv2D Dropout ELU Flatten GaussianDropout GaussianNoise
-    GlobalAveragePooling1D GlobalAveragePooling2D GlobalAvgPool2D GlobalMaxPool2D
-    GlobalMaxPooling1D GlobalMaxPooling2D LayerNormalization LeakyReLU MaxPool2D MaxPooling1D
-    MaxPooling2D PReLU Permute ReLU Rescaling Reshape SeparableConv2D Softmax SpatialDropout2D
-    UpSampling2D ZeroPadding2D
-    """.split()
-)
+# fmt: off
+LAYERS = frozenset({
+    "Activation", "AveragePooling1D", "AveragePooling2D", "AvgPool2D", "BatchNormalization",
+    "Conv1D", "Conv2D", "Convolution2D", "Cropping2D", "Dense", "DepthwiseConv2D", "Dropout", "ELU",
+    "Flatten", "GaussianDropout", "GaussianNoise", "GlobalAveragePooling1D",
+    "GlobalAveragePooling2D", "GlobalAvgPool2D", "GlobalMaxPool2D", "GlobalMaxPooling1D",
+    "GlobalMaxPooling2D", "LayerNormalization", "LeakyReLU", "MaxPool2D", "MaxPooling1D",
+    "MaxPooling2D", "PReLU", "Permute", "ReLU", "Rescaling", "Reshape", "SeparableConv2D",
+    "Softmax", "SpatialDropout2D", "UpSampling2D", "ZeroPadding2D",
+})
+# fmt: on
 
+# Defaults of Keras 2 that Keras 3 no longer has.
+_KERAS2_DEFAULTS = {
+    name: {"pool_size": 2} for name in ("AveragePooling1D", "AveragePooling2D", "AvgPool2D")
+}
 _SHAPE_ARGUMENTS = ("input_shape", "batch_input_shape")  # said once, by the config itself
 
 
@@ -89,7 +94,7 @@ def _layer(entry: Any, index: int, path: Path) -> tf.keras.layers.Layer:
         raise CorpusError(
             path, f"layer {index} is a {name!r}, which is not built: only known layers are"
         )
-    arguments = {}
+    arguments = dict[str, Any](_KERAS2_DEFAULTS.get(name, {}))
     for key, value in entry.items():
         if key == "layer_name" or key in _SHAPE_ARGUMENTS:
             continue
@@ -112,7 +117,8 @@ def _set_weights(model: tf.keras.Model, path: Path) -> None:
     layers = [layer for layer in model.layers if layer.weights]
     if len(found) != len(layers):
         raise CorpusError(
-            path, f"has weights of {len(found)} layers; the model has {len(layers)} layers with some"
+            path,
+            f"has weights of {len(found)} layers; the model has {len(layers)} layers with some",
         )
     for layer, (name, arrays) in zip(layers, found):
         expected = [tuple(weight.shape) for weight in layer.weights]

@@ -1,7 +1,7 @@
 """Measures over the models of a corpus: values, a record of every model, kit-format predictions.
 
-    OUT/<measure>/<task>.predict   {"model_<id>": value}, the starting kit's format
-    OUT/records.jsonl              one line per model: values, seconds, errors, response curves
+OUT/<measure>/<task>.predict   {"model_<id>": value}, the starting kit's format
+OUT/records.jsonl              one line per model: values, seconds, errors, response curves
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def read_weights(path: Path) -> list[LayerWeights]:
         raise CorpusError(path, "is missing; a model needs its weights")
     try:
         with h5py.File(path, "r") as file:
-            root = file["model_weights"] if "model_weights" in file else file
+            root = file.get("model_weights", file)
             if "layer_names" not in root.attrs and "layer_names0" not in root.attrs:
                 raise CorpusError(path, "has no `layer_names`; expected a Keras-2 weight file")
             layers = []

@@ -26,6 +26,7 @@ from pgdl_measures.errors import MeasureError
 from pgdl_measures.network import Network
 from pgdl_measures.perturbations.mixup import PAIRINGS, draw_batches, draw_pairs
 
+
 @dataclass(frozen=True)
 class Curve:
     """Counts of a response curve; its accuracy is `correct` over `pairs`, summed over batches."""

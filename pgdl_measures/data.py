@@ -67,11 +67,11 @@ def training_data(
 
 def _read(dataset: tf.data.Dataset, max_bytes: int, seed: int) -> TrainingData:
     rng = np.random.default_rng(seed)
-    inputs = labels = None
-    total = 0
+    inputs = labels = np.empty(0)
+    capacity = total = 0
     try:
         for batch_inputs, batch_labels in dataset.batch(_READ).as_numpy_iterator():
-            if inputs is None:
+            if not total:
                 _check_element(batch_inputs, batch_labels)
                 capacity = max(1, max_bytes // max(1, batch_inputs[0].nbytes))
                 # Memory is taken by the system page by page, as the rows are filled.
@@ -88,7 +88,7 @@ def _read(dataset: tf.data.Dataset, max_bytes: int, seed: int) -> TrainingData:
         raise MeasureError(
             f"the dataset cannot be read after {total} examples: {error.message.splitlines()[0]}"
         ) from error
-    if inputs is None or labels is None:
+    if not total:
         raise MeasureError("the dataset is empty; a measure needs the training examples")
     count = min(total, capacity)
     if count < total:

@@ -1,7 +1,7 @@
 """A Keras model as a chain f = f^(L) ∘ … ∘ f^(1) that can be entered at layer l, for inference.
 
-A `Sequential` - plain, or of the starting kit's wrapped layers - is rebuilt once per architecture as
-a private chain of stock layers, and each further model of that architecture only lends it its
+A `Sequential` - plain, or of the starting kit's wrapped layers - is rebuilt once per architecture
+as a private chain of stock layers, and each further model of that architecture only lends it its
 weights. So the caller's model is never changed, graphs that were traced for one model serve all of
 its architecture, and a convolution or dense layer with a fused activation is two steps: its affine
 part and the activation. A model that cannot be rebuilt (functional, or with layers of its own) runs
@@ -174,11 +174,11 @@ def _rebuilt(layer: tf.keras.layers.Layer) -> list[Step]:
     return [_Step(stock.from_config(config))]
 
 
-def _stock_class(layer: tf.keras.layers.Layer) -> type:
+def _stock_class(layer: tf.keras.layers.Layer) -> Any:
     """The Keras class whose computation this layer does."""
-    for stock in type(layer).__mro__:
+    for stock in inspect.getmro(type(layer)):
         if stock.__module__.split(".")[0] in ("keras", "tf_keras"):
-            if type(layer).call is not stock.call:
+            if type(layer).call is not stock.call:  # type: ignore[attr-defined]
                 raise NotImplementedError  # a subclass that computes something else
             return stock
     raise NotImplementedError

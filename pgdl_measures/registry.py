@@ -75,7 +75,10 @@ def _register_response() -> None:
                         {"statistic": statistic, "pairing": pairing, "layer": layer},
                     )
                 )
-    for name, layer, where in (("mixup", 0, "inputs"), ("manifold_mixup", 1, "first-layer outputs")):
+    for name, layer, where in (
+        ("mixup", 0, "inputs"),
+        ("manifold_mixup", 1, "first-layer outputs"),
+    ):
         register(
             Measure(
                 name,

@@ -71,7 +71,7 @@ def mean_accuracy(magnitudes: Array, accuracy: Array) -> Array:
 
 
 def end_point(magnitudes: Array, accuracy: Array) -> Array:
-    """The accuracy at the largest magnitude; for intra-class mixup up to 0.5, the mixup accuracy."""
+    """The accuracy at the largest magnitude: of intra-class mixup at 0.5, the mixup accuracy."""
     return np.asarray(accuracy)[..., -1]
 
 
@@ -117,7 +117,7 @@ def _area(u: Array, y: Array, low: float, high: float) -> Array:
 
 
 def _index(u: Array, share: float) -> int:
-    """The first magnitude that reaches this share of the range; never the start, which ends none."""
+    """The first magnitude that reaches this share of the range, after the start."""
     return max(1, int(np.argmax(u >= share - 1e-9)))
 
 

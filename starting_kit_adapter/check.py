@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import tensorflow as tf
@@ -130,7 +130,6 @@ def _compare(check: ModelCheck, examples: int) -> str:
     )
 
 
-def _some(items: object) -> str:
-    items = list(items)  # type: ignore[call-overload]
+def _some(items: Sequence[object]) -> str:
     more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
     return ", ".join(map(str, items[:SHOWN])) + more

@@ -21,7 +21,9 @@ class Pairs(NamedTuple):
     batch: tf.Tensor  # [pairs] int32: the batch that the pair is from
 
 
-def draw_batches(examples: tf.Tensor, batches: tf.Tensor, size: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
+def draw_batches(
+    examples: tf.Tensor, batches: tf.Tensor, size: tf.Tensor, seed: tf.Tensor
+) -> tf.Tensor:
     """Indices of shuffled batches [batches, size], no example twice in one batch.
 
     The batches of Algorithm 1 are D[k b : (k+1) b] of a shuffled D. Where D has fewer examples than

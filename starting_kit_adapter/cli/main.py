@@ -6,7 +6,6 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Sequence
 
 from absl import app, logging
 from absl.flags import argparse_flags
@@ -61,7 +60,7 @@ def main(args: argparse.Namespace) -> int:
         return 130
 
 
-def entry_point(argv: Sequence[str] | None = None) -> None:
+def entry_point(argv: list[str] | None = None) -> None:
     """The console script."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up chatter
     app.run(main, argv=argv, flags_parser=lambda argv: _parser().parse_args(argv[1:]))

@@ -22,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-m", "--measures", required=True, help="names separated by commas, or `all`"
     )
-    parser.add_argument("-o", "--output", type=Path, required=True, help="where results are written")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, help="where results are written"
+    )
     parser.add_argument("--tasks", help="only these, separated by commas")
 
 
