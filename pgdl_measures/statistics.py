@@ -86,15 +86,16 @@ def standard_error(
 ) -> float:
     """The standard error of a statistic under resampling of the curve's batches (bootstrap).
 
-    `correct` [batches, magnitudes] and `pairs` [batches] are counts: accuracy is the sum of the one
-    over the sum of the other, as in Appendix A.5.
+    `correct` and `pairs` [batches, magnitudes] are counts: accuracy is the sum of the one over the
+    sum of the other, as in Appendix A.5.
     """
     batches = len(pairs)
     draws = np.random.default_rng(seed).multinomial(
         batches, np.full(batches, 1 / batches), size=replicates
     )
-    draws = draws[draws @ pairs > 0]
-    accuracy = (draws @ correct) / (draws @ pairs)[:, None]
+    total = draws @ pairs
+    drawn = (total > 0).all(axis=1)
+    accuracy = (draws @ correct)[drawn] / total[drawn]
     return float(np.std(statistic(magnitudes, accuracy), ddof=1))
 
 
