@@ -1,0 +1,1 @@
+"""Results for readers: records of a run, tables, figures and one self-contained page."""

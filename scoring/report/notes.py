@@ -1,0 +1,79 @@
+"""What a reader of a leaderboard must know besides its numbers, one line each.
+
+Tasks that were not run, training accuracies that spread, incomplete grids, models that failed, and
+for each task the measures without a score, and why, or that rank its models backwards, which the
+CMI does not see. Measures with the same problem share a line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from scoring.spread import spread_warning
+from scoring.table import Leaderboard
+
+_NAMED = 5  # at most so many names are listed in a note
+
+PARTIAL = "not scored on all tasks: its average is over fewer tasks than there are"
+
+
+def notes(board: Leaderboard) -> tuple[str, ...]:
+    """All notes, the most general first."""
+    found = []
+    if board.not_run:
+        found.append(f"not run, so that no average is over all tasks: {_listed(board.not_run)}")
+    for task in board.tasks:
+        for text in (*_of_task(board, task), *_failed_models(board, task), *_scores(board, task)):
+            found.append(f"{task}: {text}")
+    unknown = {task for row in board.rows for task in row.scores.without_reference}
+    if unknown:
+        found.append(f"predictions without a reference: {_listed(sorted(unknown))}")
+    return tuple(found)
+
+
+def _of_task(board: Leaderboard, task: str) -> Iterator[str]:
+    if task in board.references:
+        spread = spread_warning(board.references[task].train_acc)
+        if spread:
+            yield spread
+    results = (row.entries[task].result for row in board.rows)
+    yield from dict.fromkeys(warning for result in results for warning in result.warnings)
+
+
+def _failed_models(board: Leaderboard, task: str) -> Iterator[str]:
+    measures = {row.measure for row in board.rows}
+    failed = {
+        model: {name: error for name, error in record.errors.items() if name in measures}
+        for model, record in board.run.of_task(task).items()
+    }
+    failed = {model: errors for model, errors in failed.items() if errors}
+    for model, errors in list(failed.items())[:_NAMED]:
+        yield f"{model} failed for {_listed(errors)}: {next(iter(errors.values()))}"
+    if len(failed) > _NAMED:
+        yield f"{len(failed) - _NAMED} more models failed"
+
+
+def _scores(board: Leaderboard, task: str) -> Iterator[str]:
+    measures: dict[str, list[str]] = {}
+    for row in board.rows:
+        reason = row.entries[task].result.reason
+        if reason is not None:
+            measures.setdefault(reason, []).append(row.measure)
+    for reason, names in measures.items():
+        yield f"no score for {_listed(names)}: {reason}"
+    ranked = board.ranked(task)
+    unsure = [measure for measure, entry in ranked if entry.interval is None]
+    if unsure:
+        yield f"too few models for an interval: {_listed(unsure)}"
+    backwards = [measure for measure, entry in ranked if (entry.kendall or 0.0) < 0]
+    if backwards:
+        yield (
+            f"ranked backwards, Kendall's tau being negative, which the CMI does not see: "
+            f"{_listed(backwards)}"
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    more = len(every) - _NAMED
+    return ", ".join(every[:_NAMED]) + (f" and {more} more" if more > 0 else "")
