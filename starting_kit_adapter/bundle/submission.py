@@ -1,0 +1,128 @@
+"""A submission to the competition: `complexity.py`, `metadata` and the modules that it needs.
+
+The kit unpacks the zip, appends its folder to `sys.path` and calls `complexity(model, dataset)` of
+`complexity.py` (design, section 4). Beside the zip only tensorflow, numpy, scipy and absl-py are
+needed. A `metadata` file with a `command` would be run by the platform itself; ours has none.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from pgdl_measures import complexity
+from pgdl_measures.base import Measure
+from pgdl_measures.errors import UnknownNameError
+from starting_kit_adapter.bundle.errors import BundleError
+from starting_kit_adapter.bundle.rules import RULES
+from starting_kit_adapter.bundle.vendor import vendored
+
+PACKAGE = "pgdl_bundle"  # not among installed packages, nor in the programs that run submissions
+
+_ONE = '''\
+"""{description}
+
+Made by `pgdl bundle`; larger means a larger predicted generalization gap.
+"""
+
+from {package}.pgdl_measures.base import Measure
+
+MEASURE = {measure!r}
+
+
+def complexity(model, dataset):
+    return MEASURE(model, dataset)
+'''
+
+_SEVERAL = '''\
+"""{description}
+
+Made by `pgdl bundle`; larger means a larger predicted generalization gap.
+"""
+
+from {package}.pgdl_measures.base import Measure, Subject
+from {package}.starting_kit_adapter.bundle.rules import RULES
+
+MEASURES = [
+{measures}
+]
+
+
+def complexity(model, dataset):
+    subject = Subject(model, dataset, max_bytes=MEASURES[0].max_bytes)
+    return RULES[{rule!r}]([measure.on(subject) for measure in MEASURES])
+'''
+
+
+def choose(names: Sequence[str], options: Mapping[str, Any]) -> list[Measure]:
+    """The measures of these names; each option is given to those that have it."""
+    chosen = [complexity(name) for name in names]
+    if not options:
+        return chosen  # without importing the measures to see which options they have
+    known = {"max_bytes", *(option for measure in chosen for option in measure.defaults())}
+    for option in options:
+        if option not in known:
+            raise UnknownNameError(f"option of {', '.join(names)}", option, known)
+    return [
+        measure.with_options(
+            **{k: v for k, v in options.items() if k == "max_bytes" or k in measure.defaults()}
+        )
+        for measure in chosen
+    ]
+
+
+def submission_files(measures: Sequence[Measure], rule: str | None = None) -> dict[str, bytes]:
+    """The files of a submission of one measure, or of several combined by one of `RULES`."""
+    if not measures or (len(measures) > 1) != (rule is not None):
+        raise BundleError(
+            f"{len(measures)} measures and the combination {rule!r}: several measures need one of "
+            f"{', '.join(RULES)}, and one measure needs none"
+        )
+    if rule is not None and rule not in RULES:
+        raise UnknownNameError("combination", rule, RULES)
+    description = describe(measures, rule)
+    inside = [_inside(measure) for measure in measures]
+    modules = {"pgdl_measures.base", *(measure.target.partition(":")[0] for measure in measures)}
+    if rule is None:
+        program = _ONE.format(description=description, package=PACKAGE, measure=inside[0])
+    else:
+        modules.add("starting_kit_adapter.bundle.rules")
+        program = _SEVERAL.format(
+            description=description,
+            package=PACKAGE,
+            measures="\n".join(f"    {measure!r}," for measure in inside),
+            rule=rule,
+        )
+    return {
+        "complexity.py": program.encode(),
+        "metadata": f"description: {json.dumps(description)}\n".encode(),  # JSON text is YAML text
+        **vendored(modules, PACKAGE),
+    }
+
+
+def describe(measures: Sequence[Measure], rule: str | None = None) -> str:
+    """One line: the measures, how they are combined, and the options that were set."""
+    names = ", ".join(measure.name for measure in measures)
+    what = f"{rule} of {names}" if rule else f"{names}, {measures[0].summary}"
+    options = {k: v for measure in measures for k, v in measure.options.items()}
+    settings = ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
+    return f"{what} ({settings})" if settings else what
+
+
+def _inside(measure: Measure) -> Measure:
+    """The measure as it is named inside of the bundle, written as Python by its `repr`."""
+    for field in fields(measure):
+        value = getattr(measure, field.name)
+        try:
+            plain = ast.literal_eval(repr(value)) == value
+        except (ValueError, SyntaxError):
+            plain = False
+        if not plain:
+            raise BundleError(
+                f"{measure.name} has {field.name}={value!r}; only numbers, text, and lists and "
+                "dictionaries of them can be written into a bundle"
+            )
+    return replace(measure, target=f"{PACKAGE}.{measure.target}")

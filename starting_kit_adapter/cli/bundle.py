@@ -1,0 +1,76 @@
+"""`pgdl bundle`: a measure as a submission that the competition's starting kit runs."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+HELP = "Write a measure as a submission zip that the starting kit and Codabench run"
+EXAMPLES = """\
+examples:
+  pgdl bundle -m gi_intra_l0 -o submission.zip
+  pgdl bundle -m gi_intra_l0 --set batches=20 --set seed=1 -o submission.zip
+  pgdl bundle -m pal_intra_l0,pal_inter_l0 --combine product -o submission.zip
+
+Combinations are the paper's PROD, AVG and PROD+AVG. Measures are combined as they are registered,
+larger meaning a larger gap. Where none of the values is positive (Pal, accuracies), the product is
+that of their magnitudes, negated; where signs differ, it does not grow with each of its factors.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-m", "--measures", required=True, help="one name, or several separated by commas"
+    )
+    parser.add_argument(
+        "--combine",
+        choices=("product", "average", "product+average"),
+        help="how several measures are combined",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="options",
+        metavar="OPTION=VALUE",
+        help="set an option of the measures that have it",
+    )
+    parser.add_argument("-o", "--output", type=Path, required=True, help="the zip to write")
+
+
+def run(args: argparse.Namespace) -> int:
+    from starting_kit_adapter.bundle.archive import write_zip, zip_bytes
+    from starting_kit_adapter.bundle.submission import choose, describe, submission_files
+
+    options = parse_options(args.options)
+    if options:  # to know if the measures have them, these must be imported
+        from starting_kit_adapter.cli.quiet import import_tensorflow
+
+        import_tensorflow()
+    measures = choose([name.strip() for name in args.measures.split(",")], options)
+    files = submission_files(measures, args.combine)
+    write_zip(args.output, files)
+    digest = hashlib.sha256(zip_bytes(files)).hexdigest()
+    print(f"wrote {args.output}: {describe(measures, args.combine)}")
+    print(f"{len(files)} files, sha256 {digest}")
+    return 0
+
+
+def parse_options(settings: Sequence[str]) -> dict[str, Any]:
+    """`["batches=20"]` as `{"batches": 20}`: values are Python literals, or else text."""
+    from starting_kit_adapter.bundle.errors import BundleError
+
+    options: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals or not name.isidentifier():
+            raise BundleError(f"--set {setting}: expected OPTION=VALUE, for example batches=20")
+        try:
+            options[name] = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            options[name] = text
+    return options

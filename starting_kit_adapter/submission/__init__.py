@@ -1,0 +1,1 @@
+"""Running any submission to the competition: ours, or somebody else's."""

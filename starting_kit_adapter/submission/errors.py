@@ -1,0 +1,9 @@
+"""What is wrong with a submission."""
+
+from __future__ import annotations
+
+from pgdl_measures.errors import PgdlError
+
+
+class SubmissionError(PgdlError):
+    """A submission that cannot be unpacked or run; the message names it."""

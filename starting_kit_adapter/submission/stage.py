@@ -1,0 +1,56 @@
+"""What a submission gets to see of a corpus: trained models and training data, nothing else.
+
+In the kit's layout `model_configs.json`, with the gaps to be predicted, may lie inside the task's
+folder, and the test data beside the training data. So the submission works on a folder of links to
+just the files that its models and its dataset are made of.
+
+This keeps answers away from programs that look around; it is no prison. A process of the same user
+can follow a link to where the file is and read there what the user may read. Code of strangers
+belongs in a container that has only the input data mounted, as Codabench runs it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from ingestion.corpus import Task
+
+_MODEL_FILES = ("config.json", "weights.hdf5", "weights_init.hdf5")
+
+
+def visible_files(task: Task) -> dict[str, Path]:
+    """The files of a task that are given to submissions, by their paths below the corpus."""
+    files = {
+        f"{task.name}/dataset_1/train/{shard.name}": shard.resolve() for shard in task.shards()
+    }
+    for model_id in task.model_ids:
+        for name in _MODEL_FILES:
+            path = task.model_folder(model_id) / name
+            if path.is_file():
+                files[f"{task.name}/{model_id}/{name}"] = path.resolve()
+    return files
+
+
+def stage(tasks: Iterable[Task], folder: Path) -> None:
+    """Fills `folder` with a corpus of links to the visible files of `tasks`."""
+    for task in tasks:
+        for name, path in visible_files(task).items():
+            link = folder / name
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(path)
+
+
+def environment(hidden: Path) -> dict[str, str]:
+    """This process's environment without the variables that tell where `hidden` is."""
+    path = hidden.resolve()
+
+    def tells(value: str) -> bool:
+        return str(path) in value or "reference_data" in value or value == str(path.parent)
+
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PWD", "OLDPWD") and not tells(value)
+    }
