@@ -75,7 +75,7 @@ def mixup_curve(
     )
 
     def run(alphas: np.ndarray, salt: int) -> tuple[np.ndarray, np.ndarray]:
-        correct, batch, found_nan = graph(
+        correct, pairs, found_nan = graph(
             data.inputs,
             data.labels,
             tf.constant(alphas, tf.float32),
@@ -86,7 +86,7 @@ def mixup_curve(
         )
         if found_nan:
             raise MeasureError("the model's outputs are NaN for some inputs")
-        return _count(correct.numpy(), batch.numpy(), batches)
+        return correct.numpy(), np.tile(pairs.numpy()[:, None], len(alphas))
 
     alphas = np.asarray(magnitudes, float)
     if reshuffle:
@@ -129,7 +129,7 @@ def _build(network: Network, layer: int, pairing: str, hoist: bool) -> Any:
         pairs = draw_pairs(labels, order, pairing)
         count = tf.shape(pairs.first)[0]
         steps = -(-count // forward_batch)
-        correct = tf.TensorArray(tf.bool, steps, infer_shape=False)
+        correct = tf.zeros([batches, tf.size(magnitudes)], tf.int32)
         found_nan = tf.constant(False)
         for i in tf.range(steps):
             tf.autograph.experimental.set_loop_options(parallel_iterations=1)
@@ -146,18 +146,12 @@ def _build(network: Network, layer: int, pairing: str, hoist: bool) -> Any:
             hits, nan = tf.map_fn(
                 respond, magnitudes, fn_output_signature=(tf.bool, tf.bool), parallel_iterations=1
             )
-            correct = correct.write(i, tf.transpose(hits))  # [pairs of this step, magnitudes]
+            hits = tf.cast(tf.transpose(hits), tf.int32)  # [pairs of this step, magnitudes]
+            correct += tf.math.unsorted_segment_sum(hits, pairs.batch[now], batches)
             found_nan |= tf.reduce_any(nan)
-        return correct.concat(), pairs.batch, found_nan
+        return correct, tf.math.bincount(pairs.batch, minlength=batches), found_nan
 
     return curve
-
-
-def _count(correct: np.ndarray, batch: np.ndarray, batches: int) -> tuple[np.ndarray, np.ndarray]:
-    """Counts per batch: [batches, magnitudes] correct, [batches, magnitudes] pairs."""
-    counts = np.stack([np.bincount(batch, hits, batches) for hits in correct.T], axis=1)
-    pairs = np.bincount(batch, minlength=batches)
-    return counts.astype(int), np.broadcast_to(pairs[:, None], counts.shape)
 
 
 def _check(

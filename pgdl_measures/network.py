@@ -83,7 +83,9 @@ class Network:
     def affine_steps(self, start: int) -> int:
         """How many steps from `start` on are affine, and so commute with interpolation."""
         count = 0
-        while start + count < len(self._steps) and _is_affine(self._steps[start + count]):
+        for step in self._steps[start:]:
+            if not getattr(step, "affine", False):
+                break
             count += 1
         return count
 
@@ -130,24 +132,16 @@ def network(model: tf.keras.Model, input_shape: tuple[int, ...]) -> Network:
 
 
 class _Step:
-    """One Keras layer in inference mode."""
+    """One Keras layer in inference mode; `affine` if it is known to be."""
 
-    def __init__(self, layer: tf.keras.layers.Layer) -> None:
+    def __init__(self, layer: tf.keras.layers.Layer, affine: bool = False) -> None:
         self.layer = layer
+        self.affine = affine
         takes_training = "training" in inspect.signature(layer.call).parameters
         self._arguments = {"training": False} if takes_training else {}
 
     def __call__(self, x: tf.Tensor) -> tf.Tensor:
         return self.layer(x, **self._arguments)
-
-
-def _is_affine(step: Step) -> bool:
-    if not isinstance(step, _Step):
-        return False
-    layer = step.layer
-    return isinstance(layer, _AFFINE) or (
-        isinstance(layer, _AFFINE_THEN_ACTIVATION) and _is_linear(layer.activation)
-    )
 
 
 def _is_linear(activation: Any) -> bool:
@@ -169,9 +163,10 @@ def _rebuilt(layer: tf.keras.layers.Layer) -> list[Step]:
     if isinstance(layer, _AFFINE_THEN_ACTIVATION) and not _is_linear(layer.activation):
         if isinstance(layer.activation, _layers.Layer):
             raise NotImplementedError  # an activation with weights of its own
-        affine = stock.from_config({**config, "activation": "linear"})
-        return [_Step(affine), layer.activation]
-    return [_Step(stock.from_config(config))]
+        linear = stock.from_config({**config, "activation": "linear"})
+        return [_Step(linear, affine=True), layer.activation]
+    affine = isinstance(layer, (*_AFFINE, *_AFFINE_THEN_ACTIVATION))
+    return [_Step(stock.from_config(config), affine)]
 
 
 def _stock_class(layer: tf.keras.layers.Layer) -> Any:

@@ -1,0 +1,125 @@
+"""A network computes what its model does, from any layer on, and never changes the model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from corpora import ARCHITECTURES, examples, write_model
+from kit import kit_model
+
+from ingestion.models import load_model
+from pgdl_measures.errors import MeasureError
+from pgdl_measures.network import network
+
+pytestmark = pytest.mark.keras2
+
+SHAPE = (8, 9, 4)
+X = tf.constant(examples(6, SHAPE, 37)[0])
+
+
+@pytest.fixture(params=ARCHITECTURES)
+def folder(request, tmp_path):
+    config = {"model_config": ARCHITECTURES[request.param](37), "input_shape": list(SHAPE)}
+    write_model(tmp_path / "model_0", config, seed=1)
+    return tmp_path / "model_0"
+
+
+@pytest.mark.parametrize("load", [load_model, kit_model])
+def test_a_network_entered_at_any_layer_gives_the_models_outputs(folder, load):
+    model = load(folder)
+    net = network(model, SHAPE)
+    expected = load_model(folder)(X, training=False)
+    x = X
+    for depth, layer in enumerate(load_model(folder).layers):
+        np.testing.assert_allclose(net.run(x, net.entry(depth)), expected, rtol=2e-4, atol=1e-4)
+        x = layer(x, training=False) if "training" in layer.call.__code__.co_varnames else layer(x)
+    assert net.outputs == 37
+
+
+def test_models_of_one_architecture_share_a_network_and_keep_their_weights(folder, tmp_path):
+    config = {"model_config": ARCHITECTURES["vgg"](37), "input_shape": list(SHAPE)}
+    for i in (1, 2):
+        write_model(tmp_path / f"other_{i}", config, seed=i)
+    one, two = (load_model(tmp_path / f"other_{i}") for i in (1, 2))
+    before = [w.copy() for w in one.get_weights()]
+    net = network(one, SHAPE)
+    first = net.run(X).numpy()
+    assert network(two, SHAPE) is net
+    assert np.abs(net.run(X).numpy() - first).max() > 0.1
+    network(one, SHAPE)
+    np.testing.assert_array_equal(net.run(X), first)
+    for got, expected in zip(one.get_weights(), before):
+        np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "affine"),
+    [
+        ("vgg", 0, 1),  # the convolution, not its activation
+        ("vgg", 1, 0),  # max pooling
+        ("vgg", 2, 1),
+        ("vgg", 3, 3),  # dropout, flatten, dense without its activation
+        ("vgg_batch_norm", 0, 2),
+        ("vgg_batch_norm", 3, 2),
+        ("vgg_batch_norm", 6, 3),  # average pooling, flatten, dense
+        ("nin", 3, 2),
+    ],
+)
+def test_affine_steps_end_where_something_is_not_affine(name, layer, affine, tmp_path):
+    config = {"model_config": ARCHITECTURES[name](5), "input_shape": list(SHAPE)}
+    net = network(write_model(tmp_path / "m", config, seed=0), SHAPE)
+    assert net.affine_steps(net.entry(layer)) == affine
+
+
+def test_every_step_that_is_called_affine_is(folder):
+    net = network(load_model(folder), SHAPE)
+    for layer in range(len(load_model(folder).layers)):
+        start = net.entry(layer)
+        x = net.run(X, 0, start)
+        x1, x2, stop = x[:3], x[3:], start + net.affine_steps(start)
+        mixed = net.run(0.7 * x1 + 0.3 * x2, start, stop)
+        ends = 0.7 * net.run(x1, start, stop) + 0.3 * net.run(x2, start, stop)
+        np.testing.assert_allclose(mixed, ends, rtol=1e-3, atol=1e-4)
+
+
+def functional_model() -> tf.keras.Model:
+    inputs = tf.keras.Input((8, 9, 4))
+    x = tf.keras.layers.Conv2D(4, 3, padding="same", activation="relu")(inputs)
+    x = tf.keras.layers.add([x, inputs])
+    return tf.keras.Model(inputs, tf.keras.layers.Dense(5)(tf.keras.layers.Flatten()(x)))
+
+
+def test_a_model_that_is_not_a_chain_runs_from_its_input_only():
+    model = functional_model()
+    net = network(model, SHAPE)
+    np.testing.assert_allclose(net.run(X), model(X, training=False), rtol=1e-5)
+    with pytest.raises(MeasureError, match=r"layer 1 is past the end.*not a plain chain"):
+        net.entry(1)
+
+
+class Doubled(tf.keras.layers.Dense):
+    """A user's layer that computes something of its own."""
+
+    def call(self, inputs):
+        return 2.0 * super().call(inputs)
+
+
+def test_a_chain_with_a_users_own_layer_runs_as_it_is():
+    layers = [tf.keras.layers.Flatten(), Doubled(7, activation="relu"), tf.keras.layers.Dense(5)]
+    model = tf.keras.Sequential(layers)
+    model.build((None, *SHAPE))
+    net = network(model, SHAPE)
+    np.testing.assert_allclose(net.run(X), model(X), rtol=1e-5)
+    hidden = model.layers[1](model.layers[0](X))
+    np.testing.assert_allclose(net.run(hidden, net.entry(2)), model(X), rtol=1e-5)
+    assert net.affine_steps(0) == 0  # nothing is assumed of layers that are not Keras' own
+
+
+def test_bad_layers_and_shapes_are_named(folder):
+    model = load_model(folder)
+    depth = len(model.layers)
+    with pytest.raises(MeasureError, match=rf"layer {depth} is past the end: .* 0 to {depth - 1}"):
+        network(model, SHAPE).entry(depth)
+    with pytest.raises(MeasureError, match=r"inputs have shape \[8, 9, 3\]; the model takes"):
+        network(model, (8, 9, 3))
