@@ -7,13 +7,16 @@ Why the percentiles are centred. Mutual information estimated from counts is bia
 more so the fewer distinct models there are. A resample holds about 63 % of the models, and its
 copies of one model are pairs that are tied in both orders; it has that bias on top of the observed
 score's own. Plain percentiles are therefore too high: for a measure that knows nothing of the gap
-they never reach down to 0 (coverage 0 % at a nominal 95 %). The *spread* of the replicates is
-right, though. So the percentiles are taken of the replicates shifted to have the observed score as
-their mean, and cut to the statistic's bounds. On synthetic grids of the size of tasks 1 and 2 with
-weak to strong measures this covers the score of a much larger zoo in 85-100 % of the cases, where
-the plain percentiles cover it in 0-98 %, half-samples without replacement (wider by up to a third)
-do no better, and leaving out the copies' pairs changes the spread by 3 % at most. For rank
-correlations, which have next to no bias, centring changes next to nothing.
+they never reached down to the truth. The *spread* of the replicates is about right, though. So the
+percentiles are taken of the replicates shifted to have the observed score as their mean, and cut to
+the statistic's bounds.
+
+What a simulation said (two grids, of tasks 1 and 2; measures that share 0, 0.6 and 0.9 of the
+gap's noise; 80 zoos each; how often a nominal 95 % interval held the score of a 15 times larger
+zoo): centred 85-100 %, plain percentiles 0-98 %. The 85 % is 54 models and a measure without any
+information. Half-samples without replacement, centred alike, held it in 95-99 %, but are up to 24 %
+wider than these, whose spread is nearer to that of the scores themselves. Leaving out the copies'
+pairs changes the spread by 5 % at most, which is not worth a second definition of the score.
 
     interval(lambda codes, gap, mu: cmi(codes, gap, mu).score, codes, gap, mu, bounds=(0, 1))
     interval(kendall, gap, mu, bounds=(-1, 1))
@@ -32,7 +35,7 @@ from scoring.errors import ScoringError
 
 @dataclass(frozen=True)
 class Interval:
-    """A value and the interval that holds the score of a larger zoo with probability `level`."""
+    """A value and its interval, of the nominal coverage `level`."""
 
     value: float
     low: float
