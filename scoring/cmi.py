@@ -7,8 +7,8 @@ V_g = [gap_i > gap_j] and V_mu = [mu_i > mu_j] (strict, so a tie is 0), the scor
     mean over groups of I(V_g; V_mu)  /  mean over groups of H(V_g)        (log base 2)
 
 and the score of the task is the smallest over all S (Jiang et al. 2020, eq. 11-14). On a complete
-grid with two or more hyperparameters this is the organizers' program digit for digit, with the
-1e-12 inside the logarithm of its entropy. Beyond it:
+grid, where the score of every S is defined, this is the organizers' program digit for digit, with
+the 1e-12 inside the logarithm of its entropy. Beyond it:
 
 - groups without a pair of models (an incomplete grid) are left out of both means and counted;
 - with one hyperparameter S is that one, with none S is empty and all pairs form one group;

@@ -1,8 +1,7 @@
 """How a measure correlates with the gap: Kendall, granulated Psi, Spearman, Pearson.
 
 Kendall's tau (tau-b, which corrects for ties), Spearman's rho and Pearson's r are SciPy's. The
-granulated Psi is that of Jiang et al. 2020 (eq. 5-8; the "Psi summary" of paper 003, Section 4):
-among models that differ in one hyperparameter only,
+granulated Psi is that of Jiang et al. 2020 (the "Psi summary" that paper 003 argues with): among models that differ in one hyperparameter only,
 
     tau = mean over pairs of sgn(mu_i - mu_j) sgn(gap_i - gap_j)
 
@@ -34,17 +33,17 @@ class Granulated:
 
 def kendall(gap: npt.ArrayLike, measure: npt.ArrayLike) -> float:
     """Kendall's tau-b of two vectors [models]."""
-    return float(stats.kendalltau(*_varying(gap, measure)).statistic)
+    return float(stats.kendalltau(*_varying(gap, measure))[0])
 
 
 def spearman(gap: npt.ArrayLike, measure: npt.ArrayLike) -> float:
     """Spearman's rank correlation of two vectors [models]."""
-    return float(stats.spearmanr(*_varying(gap, measure)).statistic)
+    return float(stats.spearmanr(*_varying(gap, measure))[0])
 
 
 def pearson(gap: npt.ArrayLike, measure: npt.ArrayLike) -> float:
     """Pearson's linear correlation of two vectors [models]."""
-    return float(stats.pearsonr(*_varying(gap, measure)).statistic)
+    return float(stats.pearsonr(*_varying(gap, measure))[0])
 
 
 def granulated(
