@@ -1,8 +1,8 @@
 """Plots of scores: leaderboard with intervals, measure against gap, CMI by hyperparameters.
 
-Each function draws on the given Matplotlib axes, or on new ones, and returns them. Colours are those
-of Matplotlib's settings (the colour cycle, `text.color`, `grid.color`), so that a notebook or a page
-can give its own. Matplotlib is imported when a plot is drawn.
+Each function draws on the given Matplotlib axes, or on new ones, and returns them. Colours are
+those of Matplotlib's settings (the colour cycle, `text.color`, `grid.color`), so that a notebook or
+a page can give its own. Matplotlib is imported when a plot is drawn.
 
     board = leaderboard(reference, out)
     plot_leaderboard(board, "task1_v4")

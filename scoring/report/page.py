@@ -1,0 +1,93 @@
+"""The report: one page that needs nothing but itself. No script, no network, no outside file.
+
+Every name in it that comes from a file is escaped. Figures of response curves are the caller's,
+because this room does not know what a curve is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from string import Template
+
+from scoring.report.figures import Figure
+from scoring.report.formats import exact
+from scoring.report.markup import items
+from scoring.report.notes import notes
+from scoring.report.published import CITATION
+from scoring.report.tables import average_table, competition_tasks, published_table
+from scoring.report.task import task_section
+from scoring.table import Leaderboard
+
+
+def report_page(
+    board: Leaderboard, *, name: str, curves: Mapping[str, Sequence[Figure]] | None = None
+) -> str:
+    """The page of a run over the corpus `name`; `curves` are figures of response curves by task."""
+    sections = [] if board.has_one_task else [_averages(board)]
+    sections += [task_section(board, task, (curves or {}).get(task, ())) for task in board.tasks]
+    sections.append(_published(board))
+    return Template(_file("page.html")).substitute(
+        title=escape(f"Generalization measures on {name}"),
+        style=_file("style.css"),
+        lead=_lead(board),
+        facts=_facts(board),
+        notes=_notes(board),
+        sections="\n".join(f"<section>{section}</section>" for section in sections),
+    )
+
+
+def _lead(board: Leaderboard) -> str:
+    best = board.rows[0]
+    average = exact(best)
+    if average is None:
+        return "No measure could be scored."
+    over = f"on {board.tasks[0]}" if board.has_one_task else f"over {best.tasks_scored} tasks"
+    return (
+        f"The measure that tells most about the generalization gap here is "
+        f"<strong>{escape(best.measure)}</strong>, with an average CMI &times; 100 of "
+        f"<strong>{average:.2f}</strong> {escape(over)}."
+    )
+
+
+def _facts(board: Leaderboard) -> str:
+    models = sum(len(board.references[t].ids) for t in board.tasks if t in board.references)
+    numbers = {"model": models, "task": len(board.tasks), "measure": len(board.rows)}
+    pairs = "".join(
+        f"<div><dt>{name}{'' if n == 1 else 's'}</dt><dd>{n:,}</dd></div>"
+        for name, n in numbers.items()
+    )
+    return f'<dl class="facts">{pairs}</dl>'
+
+
+def _notes(board: Leaderboard) -> str:
+    found = notes(board)
+    if not found:
+        return ""
+    return f'<aside class="notes"><h2>Before you trust a number</h2>{items(found)}</aside>'
+
+
+def _averages(board: Leaderboard) -> str:
+    return f"<h2>All tasks</h2>\n{average_table(board)}"
+
+
+def _published(board: Leaderboard) -> str:
+    ours = competition_tasks(board)
+    relation = (
+        f"Where this run has the same measure on the same task ({', '.join(ours)}), our score "
+        "stands below the published one."
+        if ours
+        else "No task of this run is one of the competition's, so that these numbers are context "
+        "and not a comparison."
+    )
+    return (
+        "<h2>Published scores of the eight competition tasks</h2>\n"
+        f"<p>Not computed here: copied from {escape(CITATION)}. {escape(relation)} A dot stands "
+        "for a cell that our copy of the paper does not show legibly.</p>\n"
+        f"{published_table(board)}"
+    )
+
+
+def _file(name: str) -> str:
+    return files("scoring.report").joinpath(name).read_text(encoding="utf-8")

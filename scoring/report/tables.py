@@ -1,0 +1,135 @@
+"""The tables of the page: all tasks, one task, and the published scores beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+from scoring.report import published
+from scoring.report.formats import exact
+from scoring.report.markup import MISSING, Column, number, shaded, table
+from scoring.table import Entry, Leaderboard, Row
+
+_NOT_LEGIBLE = '<span class="missing" title="not legible in our copy">&middot;</span>'
+
+
+def average_table(board: Leaderboard) -> str:
+    """The average of every measure and its score on every task."""
+    columns = [
+        Column("measure", numeric=False),
+        *(Column(heading) for heading in ("average", "tasks", *board.tasks, "s/model")),
+    ]
+    highest = max([1e-9, *(score for row in board.rows for score in row.scores.scored)])
+    rows = [
+        [
+            _name(row),
+            number(exact(row)),
+            escape(row.tasks_scored),
+            *(_shaded_score(row, task, highest) for task in board.tasks),
+            number(row.seconds),
+        ]
+        for row in board.rows
+    ]
+    return table("CMI × 100 by task, best average first", columns, rows)  # noqa: RUF001
+
+
+def task_table(board: Leaderboard, task: str) -> str:
+    """All that is known of every measure on one task."""
+    headings = ["CMI × 100", "95 % interval", "Kendall τ", "Spearman ρ", "s/model"]  # noqa: RUF001
+    columns = [Column("measure", numeric=False), *map(Column, headings)]
+    columns.append(Column("smallest given", numeric=False))
+    by_name = {row.measure: row for row in board.rows}
+    reference = board.references.get(task)
+    known = published.published_scores(reference) if reference is not None else {}
+    if known.keys() & by_name.keys():
+        columns.append(Column("published"))
+    ranked = [measure for measure, _ in board.ranked(task)]
+    rows = []
+    for measure in (*ranked, *(name for name in by_name if name not in ranked)):
+        cells = _task_cells(by_name[measure], task)
+        if len(columns) > len(cells):
+            cells.append(f'<span class="published">{number(known.get(measure))}</span>')
+        rows.append(cells)
+    return table(f"Every measure on {task}, best first", columns, rows)
+
+
+def published_table(board: Leaderboard) -> str:
+    """Table 1 of the paper, with our scores below the published ones of the same cell."""
+    ours = _ours(board)
+    columns = [
+        Column("published measure", numeric=False),
+        *(Column(f"{task.data} {task.network}") for task in published.TASKS),
+        Column("average"),
+    ]
+    rows = []
+    for row in published.ROWS:
+        cells = [
+            _cell(score) + ours.get((row.measure, task.number), "")
+            for task, score in zip(published.TASKS, row.scores)
+        ]
+        rows.append([escape(row.name), *cells, _cell(row.average)])
+    return table("Published CMI × 100", columns, rows)  # noqa: RUF001
+
+
+def competition_tasks(board: Leaderboard) -> Mapping[str, published.CompetitionTask]:
+    """The tasks of this run that are the competition's."""
+    found = {
+        task: published.competition_task(board.references[task])
+        for task in board.tasks
+        if task in board.references
+    }
+    return {task: known for task, known in found.items() if known is not None}
+
+
+def _ours(board: Leaderboard) -> dict[tuple[str | None, int], str]:
+    return {
+        (row.measure, known.number): f'<span class="ours">ours {100 * score:.2f}</span>'
+        for row in board.rows
+        for task, known in competition_tasks(board).items()
+        if (score := row.entries[task].score) is not None
+    }
+
+
+def _name(row: Row) -> str:
+    tag = "" if row.is_whole else '<span class="tag">not all tasks</span>'
+    return escape(row.measure) + tag
+
+
+def _score(row: Row, task: str) -> str:
+    score = row.entries[task].score
+    return MISSING if score is None else number(100 * score, exact=exact(row, task))
+
+
+def _shaded_score(row: Row, task: str, highest: float) -> str:
+    score = row.entries[task].score
+    return MISSING if score is None else shaded(_score(row, task), score / highest)
+
+
+def _task_cells(row: Row, task: str) -> list[str]:
+    entry = row.entries[task]
+    return [
+        escape(row.measure),
+        _score(row, task),
+        _range(entry),
+        _correlation(entry.kendall),
+        _correlation(entry.spearman),
+        number(entry.seconds),
+        "no score" if entry.result.cmi is None else escape(entry.result.cmi.minimum.label),
+    ]
+
+
+def _correlation(value: float | None) -> str:
+    if value is None or value >= 0:
+        return number(value)
+    return f'<span class="backwards" title="ranked backwards">{number(value)}</span>'
+
+
+def _range(entry: Entry) -> str:
+    if entry.interval is None:
+        return MISSING
+    low, high = 100 * entry.interval.low, 100 * entry.interval.high
+    return f'<span class="range">{low:.2f} &ndash; {high:.2f}</span>'
+
+
+def _cell(score: float | None) -> str:
+    return _NOT_LEGIBLE if score is None else f"{score:.2f}"

@@ -1,0 +1,111 @@
+"""The section of one task: its models, its table and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from scoring.plots import plot_leaderboard, plot_pairs, plot_scatter
+from scoring.reference import Reference
+from scoring.report.explain import explained, most_explaining
+from scoring.report.figures import Figure, draw
+from scoring.report.published import published_scores
+from scoring.report.tables import task_table
+from scoring.table import Entry, Leaderboard
+
+_MANY = 8  # measures: then their figure is as tall as two others
+
+_ABOUT_CURVES = (
+    "<h3>Response curves of the models with the smallest and the largest gap</h3>\n"
+    "<p>How the accuracy on training data falls as the data is perturbed more, and the same as a "
+    "cumulative density. The shaded area between a network and the ideal one, whose accuracy stays "
+    "1, is what Gi measures.</p>"
+)
+
+
+def task_section(board: Leaderboard, task: str, curves: Sequence[Figure]) -> str:
+    """All of a task; `curves` are figures of its models' response curves."""
+    parts = [f"<h2>{escape(task)}</h2>"]
+    reference = board.references.get(task)
+    if reference is not None:
+        parts.append(f'<p class="quiet">{escape(describe(reference))}</p>')
+    parts.append(task_table(board, task))
+    ranked = board.ranked(task)
+    if reference is None or not ranked:
+        return "\n".join(parts)
+    (best, entry), *others = ranked
+    lead = [_leaderboard_figure(board, reference), *_measure_figures(best, entry, reference)]
+    parts.append(figures(lead, kind="figures tall-first" if len(ranked) > _MANY else "figures"))
+    if others:
+        hidden = [f for name, other in others for f in _measure_figures(name, other, reference)]
+        parts.append(
+            f"<details><summary>Measure against gap, and the score by pairs of "
+            f"hyperparameters: the other {len(others)} measures</summary>"
+            f"{figures(hidden)}</details>"
+        )
+    if curves:
+        parts += [_ABOUT_CURVES, figures(curves)]
+    return "\n".join(parts)
+
+
+def figures(drawn: Sequence[Figure], kind: str = "figures") -> str:
+    """Figures side by side, as many as the page is wide."""
+    return f'<div class="{kind}">{"".join(figure.html for figure in drawn)}</div>'
+
+
+def describe(reference: Reference) -> str:
+    """The models of a task in a sentence: how many, which grid, which gaps."""
+    grid = ", ".join(
+        f"{name} ({', '.join(map(str, values))})"
+        for name, values in zip(reference.hparams, reference.values)
+    )
+    return (
+        f"{len(reference.ids)} models over {grid or 'no hyperparameters'}. "
+        f"Gaps from {reference.gap.min():.3f} to {reference.gap.max():.3f}, training accuracies "
+        f"from {reference.train_acc.min():.3f} to {reference.train_acc.max():.3f}."
+    )
+
+
+def _leaderboard_figure(board: Leaderboard, reference: Reference) -> Figure:
+    ranked = board.ranked(reference.task)
+    known = published_scores(reference)
+    scores = ", ".join(f"{measure} {100 * (entry.score or 0):.1f}" for measure, entry in ranked)
+    caption = "Score of each measure (dot) with its 95 % bootstrap interval (line)."
+    if set(known) & {measure for measure, _ in ranked}:
+        caption += " Hollow diamonds: published scores."
+    return draw(
+        lambda ax: plot_leaderboard(board, reference.task, ax, published=known),
+        alt=f"CMI x 100 of the measures on {reference.task}: {scores}",
+        caption=caption,
+        size=(4.5, max(2.9, 0.75 + 0.29 * len(ranked))),
+    )
+
+
+def _measure_figures(measure: str, entry: Entry, reference: Reference) -> list[Figure]:
+    cmi, values = entry.result.cmi, entry.values
+    if cmi is None or values is None:
+        return []
+    colour = most_explaining(reference)
+    coloured = (
+        f" Colour: {colour}, the hyperparameter that explains most of the gap "
+        f"({100 * explained(reference)[colour]:.0f} % of its variance)."
+        if colour is not None
+        else ""
+    )
+    tau = "undefined" if entry.kendall is None else f"{entry.kendall:.2f}"
+    rows = max(1, len(reference.hparams) - 1)
+    return [
+        draw(
+            lambda ax: plot_scatter(reference, values, ax, colour_by=colour, measure=measure),
+            alt=f"{measure} against the gap of {len(values)} models, Kendall's tau {tau}",
+            caption=f"{measure} against the gap, a point per model; Kendall's tau {tau}.{coloured}",
+        ),
+        draw(
+            lambda ax: plot_pairs(cmi, ax),
+            alt="CMI x 100 given each pair of hyperparameters: "
+            + "; ".join(f"{pair.label} {100 * pair.score:.1f}" for pair in cmi.pairs),
+            caption=f"CMI × 100 of {measure} given each pair of hyperparameters. "  # noqa: RUF001
+            f"Framed: the smallest, given {cmi.minimum.label}, which is the score.",
+            size=(4.5, max(2.2, 0.9 + 0.42 * rows)),
+        ),
+    ]
