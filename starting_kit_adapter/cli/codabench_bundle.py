@@ -1,0 +1,78 @@
+"""`pgdl codabench-bundle`: a competition of one's own around a corpus."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+HELP = "Write a complete Codabench competition around a corpus"
+EXAMPLES = """\
+examples:
+  pgdl codabench-bundle zoo/ -o competition.zip
+  pgdl codabench-bundle pgdl_corpus/ --input-data /app/data/pgdl -o competition.zip
+
+A corpus of more than 1 GB goes into the zip only with `--input-data zip`. Other places for it:
+  KEY              the key of a data set that you have uploaded on Codabench's resources page
+  /app/data/NAME   the folder NAME in the data folder of your own compute workers
+Put there only what submissions may see: no model_configs.json, no test data.
+
+Submissions run in the docker image, which needs Python 3.9 or later with tensorflow, numpy and what
+participants may import; measures that use SciPy need an image that has it.
+"""
+
+_ZIP_LIMIT = 1e9  # bytes that are zipped without being asked to
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("corpus", type=Path, help="the folder that holds the tasks, or one task")
+    parser.add_argument("-o", "--output", type=Path, required=True, help="the zip to write")
+    parser.add_argument("--tasks", help="only these, separated by commas")
+    parser.add_argument(
+        "--title", default="Predicting Generalization in Deep Learning", help="of the competition"
+    )
+    parser.add_argument(
+        "--input-data",
+        metavar="zip|KEY|/app/data/NAME",
+        help="where the models and training data are (default: in the zip, if below 1 GB)",
+    )
+    parser.add_argument(
+        "--docker-image", default="tensorflow/tensorflow:2.15.0", help="(default: %(default)s)"
+    )
+    parser.add_argument(
+        "--start",
+        default="2024-01-01 00:00:00",
+        metavar="'YYYY-MM-DD HH:MM:SS'",
+        help="from when on submissions are taken, in UTC (default: %(default)s, so at once)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    from ingestion.corpus import find_corpus
+    from starting_kit_adapter.bundle.archive import write_zip
+    from starting_kit_adapter.bundle.errors import BundleError
+    from starting_kit_adapter.codabench.competition import (
+        Settings,
+        competition_files,
+        input_data,
+    )
+
+    tasks = find_corpus(args.corpus).select(args.tasks)
+    if args.input_data is None:
+        paths = [path for path in input_data(tasks).values() if isinstance(path, Path)]
+        size = sum(path.stat().st_size for path in paths)
+        if size > _ZIP_LIMIT:
+            raise BundleError(
+                f"the models and training data of {args.corpus} have {size / 1e9:.1f} GB: say "
+                "`--input-data zip` to zip them nevertheless, or where else the workers find them"
+            )
+    in_zip = args.input_data in (None, "zip")
+    settings = Settings(
+        title=args.title,
+        docker_image=args.docker_image,
+        start=args.start,
+        input_data=None if in_zip else args.input_data,
+    )
+    files = competition_files(tasks, settings)
+    write_zip(args.output, files)
+    print(f"wrote {args.output}: {len(tasks)} tasks, {args.output.stat().st_size / 1e6:.1f} MB")
+    return 0

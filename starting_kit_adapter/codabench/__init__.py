@@ -1,0 +1,1 @@
+"""A competition of one's own on Codabench, around a corpus of trained models."""
