@@ -1,106 +1,202 @@
-"""Measures over the models of a corpus: values, a record of every model, kit-format predictions.
+"""Measures over the models of a corpus: plans, hands out the work, keeps the record.
 
-OUT/<measure>/<task>.predict   {"model_<id>": value}, the starting kit's format
-OUT/records.jsonl              one line per model: values, seconds, errors, response curves
+All results pass through the one process that runs this, which appends them to the record one by
+one; predictions are written from the record whenever a task is complete. So a run that is cut off,
+wherever, continues where it was.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-import tensorflow as tf
-
+from ingestion import fingerprint
+from ingestion.budget import EXCEEDED, TaskBudgets
 from ingestion.corpus import Task
-from ingestion.data import load_dataset
-from ingestion.models import load_model
-from pgdl_measures.base import Measure, Subject
-from pgdl_measures.errors import PgdlError
-from pgdl_measures.response import computed_curves
+from ingestion.executors.outcome import BEYOND, Outcome
+from ingestion.executors.queue import Queue
+from ingestion.plan import Job, Key, Plan, Request, Result, latest_results, make_plan
+from ingestion.store import Record, Store
 
 
-def run_task(
-    task: Task, measures: Sequence[Measure], out: Path, *, step: Callable[[str], None]
-) -> list[dict[str, Any]]:
-    """Computes the measures of every model of a task; a model that fails costs itself alone."""
-    dataset = load_dataset(task.shards())
-    records = []
-    for model_id in task.model_ids:
-        tf.keras.backend.clear_session()
-        record = measure_model(task, model_id, dataset, measures)
-        records.append(record)
-        with (out / "records.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
-        step(f"{task.name} {model_id}")
-    for measure in measures:
-        values = {
-            r["model"]: r["values"][measure.name] for r in records if measure.name in r["values"]
-        }
-        write_predictions(out / measure.name / f"{task.name}.predict", values)
-    return records
+class Executor(Protocol):
+    """Whoever does the jobs of a queue, in whatever order, until none is left."""
+
+    def run(self, jobs: Queue) -> Iterator[Outcome]:
+        """The outcome of every job as it is known; closing the iterator stops the work."""
+        ...
 
 
-def measure_model(
-    task: Task, model_id: str, dataset: tf.data.Dataset, measures: Sequence[Measure]
-) -> dict[str, Any]:
-    """The record of one model: values and seconds of the measures that could be computed."""
-    values: dict[str, float] = {}
-    seconds: dict[str, float] = {}
-    errors: dict[str, str] = {}
-    try:
-        subject = Subject(load_model(task.model_folder(model_id)), dataset)
-    except PgdlError as error:
-        errors = {measure.name: str(error) for measure in measures}
-        return _record(task, model_id, values, seconds, errors, [])
-    for measure in measures:
-        start, reused = time.perf_counter(), subject.reused_seconds
-        try:
-            values[measure.name] = measure.on(subject)
-        except PgdlError as error:
-            errors[measure.name] = str(error)
-        # What it would have taken alone: work taken over from another measure counts.
-        reused = subject.reused_seconds - reused
-        seconds[measure.name] = round(time.perf_counter() - start + reused, 3)
-    return _record(task, model_id, values, seconds, errors, _curves(subject))
+@dataclass(frozen=True)
+class Report:
+    """How a run ended: all results that were asked for, old and new."""
+
+    results: Mapping[Key, Result]
+    computed: int  # models of this run
+    seconds: float
+
+    def failures(self) -> list[tuple[Key, str]]:
+        """What has no value, with the reason."""
+        return [(key, r.error or "") for key, r in self.results.items() if r.value is None]
 
 
-def _curves(subject: Subject) -> list[dict[str, Any]]:
-    return [
-        {
-            "pairing": settings["pairing"],
-            "layer": settings["layer"],
-            "magnitudes": curve.magnitudes.tolist(),
-            "accuracy": [round(accuracy, 6) for accuracy in curve.accuracy.tolist()],
-        }
-        for settings, curve in computed_curves(subject)
-    ]
+@dataclass(frozen=True)
+class Listener:
+    """Who is told how a run goes."""
+
+    planned: Callable[[Plan], None]
+    step: Callable[[Job, bool], None]  # a model is done; whether all of its measures have values
 
 
-def _record(
-    task: Task,
-    model_id: str,
-    values: dict[str, float],
-    seconds: dict[str, float],
-    errors: dict[str, str],
-    curves: list[dict[str, Any]],
-) -> dict[str, Any]:
-    return {
-        "task": task.name,
-        "model": model_id,
-        "values": values,
-        "seconds": seconds,
-        "errors": errors,
-        "curves": curves,
+def run(
+    request: Request,
+    out: Path,
+    executor: Executor,
+    listener: Listener,
+    settings: Mapping[str, Any],
+) -> Report:
+    """Computes what is missing. `settings` go into `run.json` as they are."""
+    started = time.monotonic()
+    about = {
+        **settings,
+        "measures": {measure.name: dict(measure.options) for measure in request.measures},
+        "started": _now(),
     }
+    with Store(out) as store:
+        plan = make_plan(request, store.records)
+        listener.planned(plan)
+        store.write_run({**about, "finished": None})
+        keeper = _Keeper(request, plan, store)
+        keeper.write_complete_tasks()
+        jobs = Queue(plan.jobs)
+        with closing(executor.run(jobs)) as outcomes:  # type: ignore[type-var]
+            for outcome in outcomes:
+                for told in keeper.keep(outcome, jobs):
+                    if told.rest is None:
+                        listener.step(told.job, not told.errors)
+        versions = store.records[-1]["versions"] if store.records else {}
+        store.write_run({**about, "finished": _now(), "versions": versions})
+        results = keeper.results()
+    return Report(results, len(plan.jobs), time.monotonic() - started)
 
 
-def write_predictions(path: Path, values: dict[str, float]) -> None:
-    """Writes a `.predict` file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
-    os.replace(part, path)
+class _Keeper:
+    """Turns outcomes into the record, and the record into predictions."""
+
+    def __init__(self, request: Request, plan: Plan, store: Store) -> None:
+        self._request, self._plan, self._store = request, plan, store
+        self._tasks = {task.name: task for task in request.tasks}
+        self._left = Counter(job.task for job in plan.jobs)
+        self._new = len(store.records)
+        self._fingerprints = {m.name: fingerprint.settings(m) for m in request.measures}
+        self._budgets = self._open_budgets()
+
+    def keep(self, outcome: Outcome, jobs: Queue) -> list[Outcome]:
+        """Records an outcome and what follows from it, which is returned."""
+        outcomes = [outcome] if self._budgets is None else self._charge(outcome, jobs)
+        for kept in outcomes:
+            if kept.values or kept.errors:
+                self._store.append(self._record(kept))
+            if kept.rest is None:
+                self._left[kept.job.task] -= 1
+        self._write_if_complete(self._tasks[outcome.job.task])
+        return outcomes
+
+    def results(self) -> dict[Key, Result]:
+        """What is known of the models that were asked for."""
+        known = self._known()
+        return {
+            key: known[key]
+            for task in self._request.tasks
+            for model in self._request.selected(task)
+            for measure in self._request.measures
+            if (key := (task.name, model, measure.name)) in known
+        }
+
+    def write_complete_tasks(self) -> None:
+        """Writes the predictions of the tasks in which nothing is left to do."""
+        for task in self._request.tasks:
+            self._write_if_complete(task)
+
+    def _write_if_complete(self, task: Task) -> None:
+        if self._left[task.name]:
+            return
+        known = self._known()
+        for measure in self._request.measures:
+            values: dict[str, float | str] = {}
+            for model in task.model_ids:
+                result = known.get((task.name, model, measure.name))
+                if result is not None and result.value is not None:
+                    values[model] = result.value
+                elif result is not None and result.error == EXCEEDED:
+                    values[model] = EXCEEDED
+            self._store.write_predictions(measure.name, task.name, values)
+
+    def _known(self) -> dict[Key, Result]:
+        """Old results that still hold, and those of this run."""
+        return {**self._plan.results, **latest_results(self._store.records[self._new :])}
+
+    def _record(self, outcome: Outcome) -> Record:
+        job = outcome.job
+        named = {*outcome.values, *outcome.errors}
+        measures = [measure for measure in job.measures if measure.name in named]
+        record = {
+            "task": job.task,
+            "model": job.model,
+            "status": outcome.status,
+            "values": outcome.values,
+            "seconds": outcome.seconds,
+            "errors": outcome.errors,
+            "curves": outcome.curves,
+            "peak_memory": outcome.peak_memory,
+            "attempt": job.attempt,
+            "options": {measure.name: dict(measure.options) for measure in measures},
+            "seed": self._request.seed,
+            "threads": outcome.threads,
+            "versions": outcome.versions,
+            "fingerprints": {m.name: self._fingerprints[m.name] for m in measures},
+            "model_files": asdict(outcome.files.model) if outcome.files else None,
+            "data_files": asdict(outcome.files.data) if outcome.files else None,
+            "time": _now(),
+        }
+        return {**record, "said": outcome.said} if outcome.said else record
+
+    def _open_budgets(self) -> TaskBudgets | None:
+        limits = self._request.limits
+        if limits.rule != "task":
+            return None
+        budgets = TaskBudgets(
+            {t.name: limits.step_seconds(len(t.model_ids)) for t in self._request.tasks}
+        )
+        for (task, _, measure), result in self._plan.results.items():
+            budgets.spend(task, measure, result.seconds)
+        return budgets
+
+    def _charge(self, outcome: Outcome, jobs: Queue) -> list[Outcome]:
+        """The kit's rule: a measure past its budget has no value here, nor from here on."""
+        assert self._budgets is not None
+        task, following = outcome.job.task, []
+        for measure, seconds in outcome.seconds.items():
+            self._budgets.spend(task, measure, seconds)
+            if self._budgets.exceeded(task, measure):
+                outcome = replace(
+                    outcome,
+                    status=BEYOND,
+                    values={k: v for k, v in outcome.values.items() if k != measure},
+                    errors={**outcome.errors, measure: EXCEEDED},
+                )
+                following += [
+                    Outcome(job, BEYOND, errors={measure: EXCEEDED}, rest=rest)
+                    for job, rest in jobs.drop(task, measure)
+                ]
+        return [outcome, *following]
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")

@@ -37,22 +37,26 @@ class Progress:
     """One line that is rewritten in place on a terminal, and nothing elsewhere."""
 
     def __init__(self, total: int, what: str, stream: TextIO = sys.stderr) -> None:
-        self._total, self._what, self._stream = total, what, stream
+        self.total, self._what, self._stream = total, what, stream
         self._live = stream.isatty()
         self._start = time.monotonic()
-        self._done = 0
+        self._done = self._failed = 0
 
-    def step(self, note: str = "") -> None:
+    def step(self, note: str = "", *, failed: bool = False) -> None:
         """One more is done; `note` says which."""
         self._done += 1
-        if not self._live:
-            return
-        seconds = time.monotonic() - self._start
-        left = seconds / self._done * (self._total - self._done)
-        self._write(
-            f"{self._done}/{self._total} {self._what}, {_duration(seconds)} so far, "
-            f"{_duration(left)} left  {note}"
-        )
+        self._failed += failed
+        if self._live:
+            self._write(
+                progress_line(
+                    self._done,
+                    self._failed,
+                    self.total,
+                    self._what,
+                    time.monotonic() - self._start,
+                    note,
+                )
+            )
 
     def close(self) -> None:
         """Clears the line; what comes next is printed where it stood."""
@@ -70,7 +74,18 @@ class Progress:
         self._stream.flush()
 
 
-def _duration(seconds: float) -> str:
+def progress_line(done: int, failed: int, total: int, what: str, seconds: float, note: str) -> str:
+    """How far it is, how fast, and how long it will take."""
+    parts = [f"{done}/{total} {what}"]
+    if failed:
+        parts.append(f"{failed} failed")
+    parts.append(f"{60 * done / max(seconds, 1e-3):.3g}/min")
+    parts.append(f"{duration(seconds / done * (total - done))} left")
+    return ", ".join(parts) + (f"  {note}" if note else "")
+
+
+def duration(seconds: float) -> str:
+    """As on a clock: `1:05` or `2:00:00`."""
     minutes, seconds = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"

@@ -1,0 +1,45 @@
+"""The limits of a run: seconds and memory, per model or by the starting kit's rule.
+
+Per model, every step of it - reading the data, loading, each measure - may take so many seconds: a
+measure is a submission of its own. The kit's rule is a budget per task instead: that many seconds
+times its models, for each measure; from the first model past it on, the prediction is EXCEEDED.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+COMPETITION_SECONDS = 300.0
+EXCEEDED = "EXCEEDED"
+RULES = ("model", "task")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a model may use."""
+
+    seconds: float = COMPETITION_SECONDS
+    rule: str = "model"
+    memory: int | None = None  # bytes of a worker
+
+    def step_seconds(self, models: int) -> float:
+        """The longest that one step may take, in a task of that many models."""
+        return self.seconds * (models if self.rule == "task" else 1)
+
+
+class TaskBudgets:
+    """The kit's rule: what each measure has used of the seconds of its task."""
+
+    def __init__(self, seconds: Mapping[str, float]) -> None:
+        self._seconds = dict(seconds)  # by task
+        self._used: dict[tuple[str, str], float] = defaultdict(float)
+
+    def spend(self, task: str, measure: str, seconds: float) -> None:
+        """Takes seconds from a measure's budget of a task."""
+        self._used[task, measure] += seconds
+
+    def exceeded(self, task: str, measure: str) -> bool:
+        """Whether the model that was spent on last is past the budget."""
+        return self._used[task, measure] > self._seconds[task]

@@ -1,0 +1,66 @@
+"""The measures that a user chose: by name, all of them, or functions of their own, with options."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pgdl_measures.base import Measure
+from pgdl_measures.errors import PgdlError, UnknownNameError
+from pgdl_measures.registry import complexity, measures
+
+
+def choose_measures(
+    names: Sequence[str], options: Mapping[str, Any], seed: int | None = None
+) -> list[Measure]:
+    """Measures by name; each option goes to those that have it, and the seed to those that draw.
+
+    `all` is every registered measure; `module:function` is a function of the user's with the
+    signature `function(subject, *, option=…) -> float`, named by the function. An option that is
+    set to its default is the same as one that is not set.
+    """
+    chosen: dict[str, Measure] = {}
+    for name in names:
+        for measure in measures() if name == "all" else [_measure(name)]:
+            if chosen.setdefault(measure.name, measure).target != measure.target:
+                raise PgdlError(f"two measures are named {measure.name!r}: rename your function")
+    if not options and seed is None:  # then no measure's code needs to be imported, nor TensorFlow
+        return list(chosen.values())
+    defaults = {name: measure.defaults() for name, measure in chosen.items()}
+    known = {"max_bytes"}.union(*defaults.values())
+    for option in options:
+        if option not in known:
+            raise UnknownNameError("option", option, known)
+    if seed is not None:
+        options = {**options, "seed": seed}
+    return [
+        measure.with_options(
+            **{
+                option: value
+                for option, value in options.items()
+                if option == "max_bytes"
+                or (option in defaults[name] and value != defaults[name][option])
+            }
+        )
+        for name, measure in chosen.items()
+    ]
+
+
+def _measure(name: str) -> Measure:
+    return _own(name) if ":" in name else complexity(name)
+
+
+def _own(target: str) -> Measure:
+    """A user's measure, from the current folder too, as `python -m` would find it."""
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    module, _, function = target.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise PgdlError(f"there is no measure {target!r}: {error}") from error
+    summary = (found.__doc__ or "a measure of yours").strip().splitlines()[0]
+    return Measure(function, summary, target)

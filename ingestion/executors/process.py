@@ -1,0 +1,203 @@
+"""A worker as its parent sees it: started when needed, watched, stopped when it breaks a limit.
+
+Time is counted here and memory is read from `/proc` here, because a worker that hangs or swaps
+cannot be trusted to stop itself. (A limit on address space, RLIMIT_AS, is no use: TensorFlow and
+CUDA reserve far more than they touch.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from ingestion.executors.outcome import (
+    DIED,
+    OUT_OF_MEMORY,
+    TIMED_OUT,
+    Outcome,
+    Ready,
+    Tally,
+)
+from ingestion.plan import Job
+from pgdl_measures.errors import PgdlError
+
+_LOOK = 0.1  # seconds between two looks at the clock and the memory
+_SAID = 2000  # characters kept of what a worker wrote to standard error
+
+
+class WorkerError(PgdlError):
+    """A worker cannot be started."""
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """What every worker of a run is given."""
+
+    threads: int = 1  # of one TensorFlow operation
+    memory: int | None = None  # bytes
+
+    def __post_init__(self) -> None:
+        if self.memory is not None and not Path("/proc/self/statm").exists():
+            raise WorkerError("a memory limit needs /proc, which only Linux has")
+
+
+class WorkerProcess:
+    """One worker process at a time; a new one after each that ended."""
+
+    def __init__(self, settings: WorkerSettings, gpu: str | None = None) -> None:
+        self._settings, self._gpu = settings, gpu
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Connection | None = None
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
+        self._versions: dict[str, str] = {}
+        self._killed = False
+        self._lock = threading.Lock()  # of starting and killing
+
+    def run(self, job: Job) -> Outcome:
+        """Does the job, in a new process if the last one has ended."""
+        connection = self._connection or self._start()
+        before = os.fstat(self._log.fileno()).st_size
+        outcome = replace(
+            self._watch(job, connection),
+            versions=self._versions,
+            threads=self._settings.threads,
+        )
+        return replace(outcome, said=self._said(before))
+
+    def kill(self) -> None:
+        """Ends the process at once and for good. May be called while another thread is in `run`."""
+        with self._lock:
+            self._killed = True
+            if self._process is not None:
+                _kill(self._process)
+
+    def close(self) -> None:
+        """Ends the process and lets go of what belonged to it."""
+        self.kill()
+        self._stop()
+        self._log.close()
+
+    def _watch(self, job: Job, connection: Connection) -> Outcome:
+        tally, clock = Tally(job), time.monotonic()
+        try:
+            connection.send(job)
+            while True:
+                if connection.poll(_LOOK):
+                    outcome = tally.add(connection.recv())
+                    if outcome is not None:
+                        return outcome
+                    clock = time.monotonic()
+                used = time.monotonic() - clock
+                if used > job.step_seconds:
+                    self._stop()
+                    reason = f"stopped after {job.step_seconds:g} seconds"
+                    return tally.ended(TIMED_OUT, reason, used)
+                memory, limit = self._memory(), self._settings.memory
+                if limit is not None and memory > limit:
+                    self._stop()
+                    reason = f"stopped at {_size(memory)} of memory; the limit is {_size(limit)}"
+                    return replace(tally.ended(OUT_OF_MEMORY, reason, used), peak_memory=memory)
+        except (EOFError, OSError):
+            return tally.ended(DIED, self._cause(), time.monotonic() - clock)
+
+    def _start(self) -> Connection:
+        ours, theirs = socket.socketpair()
+        with self._lock, theirs:
+            if self._killed:
+                raise WorkerError("the worker was killed")
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "ingestion.executors.worker"),
+                    *(str(theirs.fileno()), str(self._settings.threads)),
+                ],
+                stdin=subprocess.PIPE,
+                stdout=self._log,  # what a measure prints must not break the parent's lines
+                stderr=self._log,
+                pass_fds=[theirs.fileno()],
+                env=self._environment(),
+                start_new_session=True,  # Ctrl-C is for the parent
+            )
+        self._connection = Connection(ours.detach())
+        try:
+            ready = self._connection.recv()
+        except (EOFError, OSError) as error:
+            raise WorkerError(
+                f"a worker did not start: {self._cause()}\n{self._said(0)}"
+            ) from error
+        assert isinstance(ready, Ready)
+        self._versions = ready.versions
+        return self._connection
+
+    def _environment(self) -> dict[str, str]:
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+        }
+        if self._gpu is not None:
+            environment["CUDA_VISIBLE_DEVICES"] = self._gpu
+        return environment
+
+    def _stop(self) -> None:
+        """Lets go of the process, killed if it is alive."""
+        with self._lock:
+            process, self._process = self._process, None
+        if process is not None:
+            _kill(process)
+            process.wait()
+            assert process.stdin is not None
+            process.stdin.close()
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _cause(self) -> str:
+        """How the process ended, which it did by itself."""
+        process = self._process
+        assert process is not None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_LOOK)  # the pipe may close a little before the process ends
+        code = process.poll()
+        self._stop()
+        if code is None:
+            return "the worker closed its pipe"
+        if code >= 0:
+            return f"the worker ended with exit code {code}"
+        name = signal.Signals(-code).name
+        hint = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+        return f"the worker was ended by {name}{hint}"
+
+    def _memory(self) -> int:
+        """The resident bytes of the process; 0 where it is not known."""
+        assert self._process is not None
+        try:
+            pages = Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]
+        except (OSError, IndexError):
+            return 0
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    def _said(self, start: int) -> str:
+        size = os.fstat(self._log.fileno()).st_size
+        start = max(start, size - _SAID)
+        return os.pread(self._log.fileno(), size - start, start).decode(errors="replace").strip()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kills the process and what it may have started: it leads a session of its own."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _size(count: int) -> str:
+    return f"{count / 1024**3:.2f} GB"

@@ -1,0 +1,111 @@
+"""Is a recorded value still the value? It depends on the measure's settings and on the files read.
+
+Settings are compared by a digest of the measure's code, what is fixed in it and the chosen options.
+Files are compared as git does: the same sizes and times mean unchanged; where those differ - a copy
+of the corpus, a touched file - the contents decide.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pgdl_measures.base import Measure
+
+MODEL_FILES = ("config.json", "weights.hdf5", "weights_init.hdf5")
+_READ = 1 << 20
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What files were like when they were read: at a glance, and in full."""
+
+    glance: str  # names, sizes and times
+    content: str  # names and contents
+
+    @classmethod
+    def of(cls, files: Sequence[Path]) -> Stamp:
+        """Reads the files."""
+        return cls(glance(files), content(files))
+
+
+class FileCheck:
+    """Compares files with stamps of earlier runs, reading no file twice."""
+
+    def __init__(self) -> None:
+        self._contents: dict[tuple[Path, ...], str] = {}
+
+    def unchanged(self, files: Sequence[Path], stamp: Stamp) -> bool:
+        """Whether the files are what they were."""
+        if glance(files) == stamp.glance:
+            return True
+        key = tuple(files)
+        if key not in self._contents:
+            self._contents[key] = content(files)
+        return self._contents[key] == stamp.content
+
+
+def model_files(folder: Path) -> list[Path]:
+    """The files of a model that are there."""
+    return [folder / name for name in MODEL_FILES if (folder / name).is_file()]
+
+
+def glance(files: Iterable[Path]) -> str:
+    """A digest of names, sizes and times of change."""
+    stats = [(path.name, path.stat()) for path in files]
+    return digest([[name, stat.st_size, stat.st_mtime_ns] for name, stat in stats])
+
+
+def content(files: Iterable[Path]) -> str:
+    """A digest of names and contents."""
+    return digest([[path.name, _content(path)] for path in files])
+
+
+def settings(measure: Measure) -> str:
+    """A digest of all that makes a measure give other values for the same model and data."""
+    return digest(
+        [
+            measure.target,
+            dict(measure.fixed),
+            dict(measure.options),
+            measure.max_bytes,
+            code_version(measure.target),
+        ]
+    )
+
+
+def code_version(target: str) -> str:
+    """The toolkit's version for its own measures; for a user's own, a digest of the module."""
+    module = target.split(":")[0]
+    if module.split(".")[0] == "pgdl_measures":
+        return toolkit_version()
+    spec = importlib.util.find_spec(module)
+    return _content(Path(spec.origin)) if spec and spec.origin else "unknown"
+
+
+def toolkit_version() -> str:
+    """The installed version; a checkout that is not installed has none."""
+    try:
+        return importlib.metadata.version("pgdl-measures")
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def digest(value: Any) -> str:
+    """A short digest of plain values."""
+    text = json.dumps(value, sort_keys=True, default=repr)
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _content(path: Path) -> str:
+    hasher = hashlib.blake2b(digest_size=16)
+    with path.open("rb") as file:
+        while block := file.read(_READ):
+            hasher.update(block)
+    return hasher.hexdigest()

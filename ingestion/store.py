@@ -1,0 +1,138 @@
+"""What a run leaves behind, safe against being cut off at any moment.
+
+    OUT/records.jsonl              one line per model and attempt, appended and synced to the disk
+    OUT/<measure>/<task>.predict   the starting kit's format, written whole or not at all
+    OUT/run.json                   the settings of the last run
+
+The record is the truth: predictions are written from it, and a run resumes from it. It is only ever
+appended to, by one run at a time. A last line that was cut off is removed when the next run opens
+the record; damage anywhere else is refused, because it is not what an interrupted run leaves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from pgdl_measures.errors import PgdlError
+
+RECORDS = "records.jsonl"
+RUN = "run.json"
+
+Record = dict[str, Any]
+
+
+class StoreError(PgdlError):
+    """Results cannot be read or written."""
+
+
+class Store:
+    """The output folder of a run, open for one run at a time."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.records: list[Record] = []
+        self._path = out / RECORDS
+        self._file = -1
+
+    def __enter__(self) -> Store:
+        try:
+            self.out.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        except OSError as error:
+            raise StoreError(f"cannot write to {self.out}: {error.strerror}") from error
+        try:
+            self._lock()
+            self.records = self._read()
+        except BaseException:
+            os.close(self._file)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        os.close(self._file)  # releases the lock
+
+    def append(self, record: Record) -> None:
+        """Adds a line and waits until it is on the disk; one that does not fit is taken back."""
+        line = json.dumps(record).encode() + b"\n"
+        before = os.fstat(self._file).st_size
+        try:
+            while line:
+                line = line[os.write(self._file, line) :]
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, before)
+            raise StoreError(
+                f"cannot write {self._path}: {error.strerror}. What was finished before is kept; "
+                "the same command continues from there"
+            ) from error
+        self.records.append(record)
+
+    def write_predictions(self, measure: str, task: str, values: Mapping[str, float | str]) -> None:
+        """Writes one `.predict` file."""
+        write_json(self.out / measure / f"{task}.predict", values)
+
+    def write_run(self, settings: Mapping[str, Any]) -> None:
+        """Writes `run.json`."""
+        write_json(self.out / RUN, settings)
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise StoreError(
+                f"another run is writing to {self.out}; wait for it or choose another output folder"
+            ) from error
+
+    def _read(self) -> list[Record]:
+        records: list[Record] = []
+        lines = self._path.read_bytes().splitlines(keepends=True)
+        for number, line in enumerate(lines, 1):
+            record = _parse(line)
+            if record is not None:
+                records.append(record)
+            elif number == len(lines):
+                os.ftruncate(self._file, sum(map(len, lines[:-1])))
+            else:
+                raise StoreError(
+                    f"{self._path}, line {number}, is damaged: {line[:60]!r}. Remove the line to "
+                    "compute that model again, or choose another output folder"
+                )
+        return records
+
+
+def _parse(line: bytes) -> Record | None:
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) and {"task", "model"} <= record.keys() else None
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Writes a JSON file whole or not at all, and waits until it is on the disk."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(part, "w", encoding="utf-8") as file:
+            file.write(json.dumps(content, indent=1) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise StoreError(f"cannot write {path}: {error.strerror}") from error

@@ -1,0 +1,170 @@
+"""The options of `pgdl run`: on the command line, in a file, and typed out again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pgdl_measures.errors import PgdlError
+
+DEFAULTS = {"time_limit": 300.0, "time_rule": "model", "threads": 1, "executor": "local"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """All options are None where they are not given: a file may give them."""
+    parser.add_argument("corpus", type=Path, help="the folder that holds the tasks, or one task")
+    what = parser.add_argument_group("what to compute")
+    what.add_argument(
+        "-m", "--measures", help="names separated by commas, `all`, or your own module:function"
+    )
+    what.add_argument("-o", "--output", type=Path, help="where results are written")
+    what.add_argument("--tasks", help="only these, separated by commas")
+    what.add_argument("--models", help="only these, separated by commas")
+    what.add_argument("--limit", type=_count, help="only so many models of each task")
+    what.add_argument("--seed", type=int, help="of the measures that draw at random (default: 0)")
+    what.add_argument(
+        "--set",
+        action="append",
+        metavar="OPTION=VALUE",
+        help="an option of the measures that have it; may be repeated",
+    )
+    what.add_argument(
+        "--config",
+        type=Path,
+        help="a JSON file of these options by their long names, or a run.json",
+    )
+    what.add_argument(
+        "--retry-failed", action="store_true", default=None, help="compute again what failed"
+    )
+    what.add_argument(
+        "--recompute",
+        action="store_true",
+        default=None,
+        help="compute again what was computed with other options or versions",
+    )
+    limits = parser.add_argument_group("limits")
+    limits.add_argument(
+        "--time-limit",
+        type=_seconds,
+        metavar="SECONDS",
+        help="for each measure of a model, and for loading it (default: 300); then it is stopped",
+    )
+    limits.add_argument(
+        "--time-rule",
+        choices=["model", "task"],
+        help="task: the kit's rule - a measure may use that many seconds times the models of the "
+        "task, and from then on predicts EXCEEDED (default: model)",
+    )
+    limits.add_argument(
+        "--memory-limit", type=_size, metavar="SIZE", help="of a worker, as 4G or 500M; Linux only"
+    )
+    where = parser.add_argument_group("where to compute")
+    where.add_argument(
+        "--workers",
+        type=_count,
+        help="processes (default: one per GPU, else cores / threads); each holds a task's data",
+    )
+    where.add_argument(
+        "--threads", type=_count, help="of each worker (default: 1, which does most per core)"
+    )
+    where.add_argument("--executor", choices=["local", "ray"], help="default: local")
+    where.add_argument(
+        "--ray-address", help="of a running cluster, or `auto` (default: one on this machine)"
+    )
+    where.add_argument(
+        "--ray-cpus", type=float, help="that a worker reserves in Ray (default: its threads)"
+    )
+    where.add_argument("--ray-gpus", type=float, help="the same (default: 0)")
+
+
+def read_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """What was given, here or in the file; here wins."""
+    given = _given(args)
+    path = given.pop("config", None)
+    if path is None:
+        return given
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise PgdlError(f"cannot read {path}: {error}") from error
+    if not isinstance(content, dict):
+        raise PgdlError(f"{path} is not a JSON object of options")
+    parser = _FileParser(path)
+    add_arguments(parser)
+    arguments = typed(content.get("settings", content))
+    return {**_given(parser.parse_args([str(args.corpus), *arguments])), **given}
+
+
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    not_options = ("corpus", "run", "verb")
+    return {k: v for k, v in vars(args).items() if v is not None and k not in not_options}
+
+
+class _FileParser(argparse.ArgumentParser):
+    """Reads the options of a file; what is wrong with them is said with the file's name."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(add_help=False, allow_abbrev=False)
+        self._path = path
+
+    def error(self, message: str) -> NoReturn:
+        raise PgdlError(f"{self._path}: {message}")
+
+
+def typed(settings: Mapping[str, Any]) -> list[str]:
+    """Settings as they would be typed."""
+    arguments = []
+    for name, value in settings.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            arguments.append(option)
+        elif isinstance(value, dict):
+            arguments += [part for k, v in value.items() for part in (option, f"{k}={v}")]
+        elif isinstance(value, list) and name == "set":
+            arguments += [part for item in value for part in (option, item)]
+        elif isinstance(value, list):
+            arguments += [option, ",".join(map(str, value))]
+        elif value is not False:
+            arguments += [option, str(value)]
+    return arguments
+
+
+def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as JSON can hold them."""
+    return {k: str(v) if isinstance(v, Path) else v for k, v in settings.items()}
+
+
+def parse_option(text: str) -> tuple[str, Any]:
+    """`name=value`, the value in JSON or a word."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise PgdlError(f"--set {text}: expected OPTION=VALUE")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value  # a word
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
+    return value
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
+    return value
+
+
+def _size(text: str) -> int:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip(), re.IGNORECASE)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 4G or 500M")
+    return int(float(match[1]) * 1024 ** "_KMGT".index(match[2].upper() or "_"))
