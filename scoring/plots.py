@@ -48,10 +48,10 @@ def plot_leaderboard(
         if entry.interval is not None:
             ends = 100 * entry.interval.low, 100 * entry.interval.high
             ax.plot(ends, (y, y), color="C0", linewidth=2, alpha=0.45, solid_capstyle="round")
-        ax.plot(100 * (entry.score or 0.0), y, "o", color="C0", markersize=5.5)
+        ax.plot(100 * (entry.score or 0.0), y, "o", color="C0", markersize=5.5, clip_on=False)
         if published and measure in published:
             there = published[measure]
-            ax.plot(there, y, "D", color="C1", markerfacecolor="none", markersize=6)
+            ax.plot(there, y, "D", color="C1", markerfacecolor="none", markersize=6, clip_on=False)
     ax.set_yticks(range(len(ranked)), [_plain(measure) for measure, _ in ranked])
     ax.set_ylim(len(ranked) - 0.4, -0.6)
     ax.set_xlim(left=0)

@@ -114,17 +114,22 @@ class Leaderboard:
 
 
 def leaderboard(
-    reference: str | Path, out: str | Path, *, step: Callable[[str], None] = lambda note: None
+    reference: str | Path,
+    out: str | Path,
+    *,
+    replicates: int = 1000,
+    step: Callable[[str], None] = lambda note: None,
 ) -> Leaderboard:
     """Scores every measure in `out/<measure>/<task>.predict` against a reference or corpus.
 
-    `step` is called with the measure's name after each, for a display of progress.
+    `replicates` is the number of resamples behind each interval. `step` is called with the
+    measure's name after each, for a display of progress.
     """
     run = read_run(out)
     rows = []
     for folder in measure_folders(out):
         scores = score_folders(reference, folder)
-        entries = {result.task: _entry(result, folder, run) for result in scores.tasks}
+        entries = {result.task: _entry(result, folder, run, replicates) for result in scores.tasks}
         rows.append(Row(folder.name, scores, entries))
         step(folder.name)
     rows.sort(key=lambda row: (-len(row.scores.scored), -row.scores.average, row.measure))
@@ -142,7 +147,7 @@ def measure_folders(out: str | Path) -> list[Path]:
     return found
 
 
-def _entry(result: TaskResult, folder: Path, run: Run) -> Entry:
+def _entry(result: TaskResult, folder: Path, run: Run, replicates: int) -> Entry:
     path = folder / f"{result.task}{SUFFIX}"
     seconds = run.seconds_per_model(result.task, folder.name)
     reference = result.reference
@@ -150,17 +155,21 @@ def _entry(result: TaskResult, folder: Path, run: Run) -> Entry:
         return Entry(_without_path(result, path), seconds=seconds)
     values = read_predictions(path, reference)
     arrays = reference.codes, reference.gap, values
-    score = _if_defined(
-        lambda: interval(lambda c, gap, mu: cmi(c, gap, mu).score, *arrays, bounds=(0.0, 1.0))
+    of_score = _if_defined(
+        lambda: interval(_score, *arrays, bounds=(0.0, 1.0), replicates=replicates)
     )
     return Entry(
         result,
         values,
-        score,
+        of_score,
         _if_defined(lambda: kendall(reference.gap, values)),
         _if_defined(lambda: spearman(reference.gap, values)),
         seconds,
     )
+
+
+def _score(*arrays: npt.ArrayLike) -> float:
+    return cmi(*arrays).score
 
 
 def _without_path(result: TaskResult, path: Path) -> TaskResult:

@@ -69,7 +69,7 @@ def draw(
     caption: str,
     size: tuple[float, float] = (4.5, 2.9),
 ) -> Figure:
-    """Draws on axes of `size` inches; `alt` says in words what the picture shows."""
+    """Draws on axes of `size` inches; `alt` says in words what this picture alone shows."""
     try:
         import matplotlib
         from cycler import cycler
@@ -94,7 +94,7 @@ def _inline(svg: str, alt: str, width: int) -> str:
     body = svg[svg.index(">", svg.index("<svg")) + 1 :]
     body = re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.S)
     body = re.sub(r"((?:fill|stroke): )(#[0-9a-f]{6})\b", _page_colour, body)
-    body = _own_names(body.replace("xlink:href", "href"))
+    body = _own_names(body.replace("xlink:href", "href"), alt)
     return (
         f'<svg {view.group() if view else ""} width="{width}" role="img" '
         f'aria-label="{escape(alt)}"><title>{escape(alt)}</title>{body.strip()}'
@@ -105,9 +105,9 @@ def _page_colour(found: re.Match[str]) -> str:
     return found.group(1) + _VARIABLES.get(found.group(2), found.group(2))
 
 
-def _own_names(body: str) -> str:
+def _own_names(body: str, alt: str) -> str:
     """Names (ids) that are used get this figure's own prefix; the others go."""
-    prefix = hashlib.sha256(body.encode()).hexdigest()[:8]
+    prefix = "f" + hashlib.sha256(alt.encode()).hexdigest()[:8]
     used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', body))
 
     def name(found: re.Match[str]) -> str:

@@ -44,7 +44,7 @@ def sheets(board: Leaderboard) -> tuple[Sheet, ...]:
 
 def remarks(board: Leaderboard) -> tuple[str, ...]:
     """The lines below the sheets: what the mark means, and the notes."""
-    marked = () if all(row.is_whole for row in board.rows) else (f"*{PARTIAL}",)
+    marked = () if all(row.is_whole for row in board.rows) else (f"* {PARTIAL}",)
     return (*marked, *notes(board))
 
 

@@ -1,7 +1,8 @@
 """The report: one page that needs nothing but itself. No script, no network, no outside file.
 
-Every name in it that comes from a file is escaped. Figures of response curves are the caller's,
-because this room does not know what a curve is.
+Its content security policy forbids a browser to load anything for it. Every name in it that comes
+from a file is escaped. Figures of response curves are the caller's, because this room does not know
+what a curve is.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def report_page(
 def _lead(board: Leaderboard) -> str:
     best = board.rows[0]
     average = exact(best)
-    if average is None:
+    if average is None or not best.scores.scored:
         return "No measure could be scored."
     over = f"on {board.tasks[0]}" if board.has_one_task else f"over {best.tasks_scored} tasks"
     return (

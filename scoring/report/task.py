@@ -97,12 +97,12 @@ def _measure_figures(measure: str, entry: Entry, reference: Reference) -> list[F
     return [
         draw(
             lambda ax: plot_scatter(reference, values, ax, colour_by=colour, measure=measure),
-            alt=f"{measure} against the gap of {len(values)} models, Kendall's tau {tau}",
+            alt=f"{reference.task}: {measure} against the gap, Kendall's tau {tau}",
             caption=f"{measure} against the gap, a point per model; Kendall's tau {tau}.{coloured}",
         ),
         draw(
             lambda ax: plot_pairs(cmi, ax),
-            alt="CMI x 100 given each pair of hyperparameters: "
+            alt=f"{reference.task}: CMI x 100 of {measure} given each pair of hyperparameters: "
             + "; ".join(f"{pair.label} {100 * pair.score:.1f}" for pair in cmi.pairs),
             caption=f"CMI × 100 of {measure} given each pair of hyperparameters. "  # noqa: RUF001
             f"Framed: the smallest, given {cmi.minimum.label}, which is the score.",

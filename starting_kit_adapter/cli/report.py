@@ -57,10 +57,12 @@ def curve_figures(board: Leaderboard, task: str) -> list[Figure]:
         name: gap for name, gap in zip(reference.ids, reference.gap.tolist()) if name in records
     }
     labels = dict.fromkeys(label for name in gaps for label in records[name].curves)
-    return [figure for label in labels for figure in _pair(label, gaps, records)]
+    return [figure for label in labels for figure in _pair(task, label, gaps, records)]
 
 
-def _pair(label: str, gaps: dict[str, float], records: dict[str, ModelRecord]) -> list[Figure]:
+def _pair(
+    task: str, label: str, gaps: dict[str, float], records: dict[str, ModelRecord]
+) -> list[Figure]:
     from pgdl_measures.plots import plot_curves, plot_density
     from scoring.report.figures import draw
 
@@ -79,12 +81,12 @@ def _pair(label: str, gaps: dict[str, float], records: dict[str, ModelRecord]) -
     return [
         draw(
             lambda ax: plot_curves(curves, ax),
-            alt=f"Accuracy of {best} and {worst} against the magnitude of {label}",
+            alt=f"{task}: accuracy of {best} and {worst} against the magnitude of {label}",
             caption=f"Response to {label}.{partly}",
         ),
         draw(
             lambda ax: plot_density(curves, ax),
-            alt=f"Cumulative density of the response of {best} and {worst} to {label}",
+            alt=f"{task}: cumulative density of the response of {best} and {worst} to {label}",
             caption=f"Cumulative density of the response to {label}.",
         ),
     ]
