@@ -1,4 +1,4 @@
-"""Small corpora in the competition's layout, with networks that have not been trained."""
+"""Small corpora in the competition's layout: random networks whose last layer is fitted."""
 
 from __future__ import annotations
 
@@ -70,22 +70,46 @@ def weight_names(keras_layer: tf.keras.layers.Layer) -> list[str]:
     return [f"{weight.name.split('/')[-1].split(':')[0]}:0" for weight in keras_layer.weights]
 
 
-def write_model(folder: Path, config: dict, seed: int, initial: bool = True) -> tf.keras.Model:
-    """A model folder with random weights - of batch norm too, so that nothing is neutral."""
+def write_model(
+    folder: Path,
+    config: dict,
+    seed: int,
+    initial: bool = True,
+    data: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tf.keras.Model:
+    """A model folder with random weights - of batch norm too, so that nothing is neutral - and, if
+    there is data, a last layer that was fitted to it."""
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(json.dumps(config))
     model = build_model(config)
     rng = np.random.default_rng(seed)
     for name in ("weights_init.hdf5", "weights.hdf5") if initial else ("weights.hdf5",):
-        layers = []
         for keras_layer in model.layers:
             # Positive where it may be a variance, around zero where it is a kernel.
             shapes = [tuple(weight.shape) for weight in keras_layer.weights]
             values = [rng.uniform(0.2, 1.0, shape) - 0.6 * (len(shape) > 1) for shape in shapes]
             keras_layer.set_weights(values)
-            layers.append((keras_layer.name, list(zip(weight_names(keras_layer), values))))
+        if data and name == "weights.hdf5":
+            fit_last_layer(model, *data)
+        layers = [
+            (layer.name, list(zip(weight_names(layer), layer.get_weights())))
+            for layer in model.layers
+        ]
         write_weights(folder / name, layers)
     return model
+
+
+def fit_last_layer(model: tf.keras.Model, inputs: np.ndarray, labels: np.ndarray) -> None:
+    """Least squares from the features to the classes; a global mean after it changes nothing."""
+    last = max(i for i, layer in enumerate(model.layers) if layer.weights)
+    features = inputs
+    for layer in model.layers[:last]:
+        features = layer(features)
+    features = np.asarray(features).reshape(len(labels), -1, features.shape[-1]).mean(axis=1)
+    kernel, bias = model.layers[last].get_weights()
+    padded = np.concatenate([features, np.ones((len(labels), 1))], axis=1)
+    solution, *_ = np.linalg.lstsq(padded, np.eye(len(bias))[labels], rcond=None)
+    model.layers[last].set_weights([solution[:-1].reshape(kernel.shape), solution[-1]])
 
 
 def examples(
@@ -119,14 +143,15 @@ def write_task(
     folder: Path, *, shape: tuple[int, ...] = (8, 8, 3), classes: int = 5, count: int = 120
 ) -> Path:
     """A task of one model per architecture, in two widths of a made-up hyperparameter."""
-    write_shards(folder / "dataset_1" / "train", *examples(count, shape, classes))
+    train = examples(count, shape, classes)
+    write_shards(folder / "dataset_1" / "train", *train)
     write_shards(folder / "dataset_1" / "test", *examples(count // 3, shape, classes, seed=1))
     reference = {}
     names = list(ARCHITECTURES)
     for model_id in range(2 * len(names)):
         name = names[model_id % len(names)]
         config = {"model_config": ARCHITECTURES[name](classes), "input_shape": [*map(float, shape)]}
-        write_model(folder / f"model_{model_id}", config, seed=model_id)
+        write_model(folder / f"model_{model_id}", config, seed=model_id, data=train)
         reference[str(model_id)] = {
             "hparams": {
                 "architecture": {"possible_values": names, "current_value": name},
