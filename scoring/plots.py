@@ -17,6 +17,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
 import numpy.typing as npt
 
 from scoring.cmi import Cmi
@@ -75,8 +76,6 @@ def plot_scatter(
     Colours and signs are the values of a hyperparameter: `colour_by`, or the one that explains
     most of the gap.
     """
-    import numpy as np
-
     ax = _axes(ax)
     name = colour_by if colour_by is not None else most_explaining(reference)
     values = np.asarray(values)
@@ -131,10 +130,9 @@ def plot_pairs(cmi: Cmi, ax: Axes | None = None) -> Axes:
         ax.text(x + 0.5, y + 0.5, text, ha="center", va="center", weight=weight)
     across = names[: max(1, len(names) - 1)]
     down = names[1:] if len(names) > 1 else [""]
-    ax.set_xticks(
-        [k + 0.5 for k in range(len(across))], map(_plain, across), rotation=30, ha="right"
-    )
-    ax.set_yticks([k + 0.5 for k in range(len(down))], map(_plain, down))
+    middle = np.arange(len(names) + 1) + 0.5
+    ax.set_xticks(middle[: len(across)], list(map(_plain, across)), rotation=30, ha="right")
+    ax.set_yticks(middle[: len(down)], list(map(_plain, down)))
     ax.set_xlim(0, max(1, len(across)))
     ax.set_ylim(len(down), 0)
     ax.tick_params(length=0)

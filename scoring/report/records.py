@@ -97,9 +97,12 @@ def _update(record: ModelRecord, line: dict[str, Any]) -> None:
     record.seconds.update(line.get("seconds") or {})
     for curve in line.get("curves") or []:
         label = _label(curve)
-        record.curves[label] = CurveRecord(
-            label, tuple(curve["magnitudes"]), tuple(curve["accuracy"])
-        )
+        points = dict(zip(curve["magnitudes"], curve["accuracy"]))
+        known = record.curves.get(label)
+        if known is not None:  # measures computed later may need other magnitudes
+            points = {**dict(zip(known.magnitudes, known.accuracy)), **points}
+        magnitudes = tuple(sorted(points))
+        record.curves[label] = CurveRecord(label, magnitudes, tuple(points[a] for a in magnitudes))
 
 
 def _label(curve: dict[str, Any]) -> str:

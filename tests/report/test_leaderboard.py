@@ -130,6 +130,16 @@ def test_later_records_win_measure_by_measure(tmp_path: Path) -> None:
     assert run.seconds_per_model("t", "none") is None
 
 
+def test_curves_of_several_attempts_are_one(tmp_path: Path) -> None:
+    def line(magnitudes: list[float], accuracy: list[float]) -> dict:
+        curve = {"pairing": "intra", "layer": 1, "magnitudes": magnitudes, "accuracy": accuracy}
+        return {"task": "t", "model": "model_0", "curves": [curve]}
+
+    write_records(tmp_path, [line([0.0, 0.5], [1.0, 0.6]), line([0.25, 0.5], [0.9, 0.7])])
+    curve = read_run(tmp_path).of_task("t")["model_0"].curves["intra-class mixup at layer 1"]
+    assert (curve.magnitudes, curve.accuracy) == ((0.0, 0.25, 0.5), (1.0, 0.9, 0.7))
+
+
 def test_width_explains_what_it_made(fake: FakeRun) -> None:
     reference = read_reference(fake.reference / "alpha" / "model_configs.json")
     grouped = [reference.gap[reference.codes[:, 0] == code] for code in range(3)]
