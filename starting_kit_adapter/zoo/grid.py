@@ -62,7 +62,11 @@ class Grid:
 
     def config(self, cell: Cell, shape: tuple[int, ...], classes: int) -> dict[str, Any]:
         """The `config.json` of a cell's network."""
-        layers = architecture(self.architecture)(shape, classes, **self.settings(cell)[0])
+        hparams = self.settings(cell)[0]
+        try:
+            layers = architecture(self.architecture)(shape, classes, **hparams)
+        except (TypeError, ValueError) as error:
+            raise ZooError(f"there is no {self.architecture} with {hparams} ({error})") from error
         return {"model_config": layers, "input_shape": list(shape)}
 
     def scaled(self, scale: float) -> Grid:
@@ -115,6 +119,11 @@ def _check_hyperparameters(grid: Grid, where: str) -> None:
             raise ZooError(f"{where}: {name} is {values!r}; expected a list of its values")
         if len(set(map(repr, values))) < len(values):
             raise ZooError(f"{where}: {name} has a value twice: {values}")
+    for name in TRAINING:
+        for value in grid.hparams.get(name, [grid.fixed.get(name, TRAINING[name])]):
+            whole = name == "batch_size"
+            if not _is_number(value) or value < whole or (whole and not isinstance(value, int)):
+                raise ZooError(f"{where}: {name} is {value!r}; expected e.g. {TRAINING[name]}")
     both = sorted(set(grid.hparams) & set(grid.fixed))
     missing = [name for name, needed in known.items() if needed]
     missing = [name for name in missing if name not in grid.hparams and name not in grid.fixed]

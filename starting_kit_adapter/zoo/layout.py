@@ -45,7 +45,12 @@ class Zoo:
     def tasks(self) -> dict[str, dict[str, Any]]:
         """How each task was built."""
         path = self.root / "zoo.json"
-        return read_json(path)["tasks"] if path.exists() else {}
+        if not path.exists():
+            return {}
+        content = read_json(path)
+        if not isinstance(content, dict) or not isinstance(content.get("tasks"), dict):
+            raise ZooError(f"{path}: has no `tasks`; it was not written by `pgdl zoo`")
+        return content["tasks"]
 
     def set_task(self, task: str, settings: Mapping[str, Any]) -> None:
         """Remembers how a task is built."""
@@ -85,9 +90,10 @@ class Zoo:
     def write_references(self, task: str) -> None:
         """Both `model_configs.json` of a task, from the records of its finished models."""
         records = self.records(task)
+        if not records:
+            return
         hparams = [record["hparams"] for record in records.values()]
-        names = list(hparams[0]) if hparams else []
-        possible = {name: _distinct(h[name] for h in hparams) for name in names}
+        possible = {name: _distinct(h[name] for h in hparams) for name in hparams[0]}
         entries = {
             str(model): {
                 **record,
@@ -107,12 +113,13 @@ class Zoo:
         self.root.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.root, os.O_RDONLY)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise ZooError(f"{self.root}: another process is building this zoo") from error
             shutil.rmtree(self.root / ".unfinished", ignore_errors=True)
             yield
             shutil.rmtree(self.root / ".unfinished", ignore_errors=True)
-        except BlockingIOError as error:
-            raise ZooError(f"{self.root}: another process is building this zoo") from error
         finally:
             os.close(descriptor)
 

@@ -1,0 +1,118 @@
+"""A zoo survives being killed, refuses to be mixed, and does not depend on who trained what."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from zoos import TINY_GRID, pgdl_zoo, weight_digests, write_grid
+
+from starting_kit_adapter.zoo import workers
+from starting_kit_adapter.zoo.build import Plan
+from starting_kit_adapter.zoo.errors import ZooError
+from starting_kit_adapter.zoo.grid import parse_grid
+from starting_kit_adapter.zoo.layout import Zoo
+from starting_kit_adapter.zoo.sources import load_source
+
+pytest.importorskip("sklearn")
+
+
+def _arguments(grid: Path, root: Path) -> list[object]:
+    return ["build", "--data", "digits", "--grid", grid, "-o", root, "--task", "t"]
+
+
+def _modified(root: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in root.glob("input_data/t/model_*/*.hdf5")}
+
+
+def test_a_killed_build_goes_on_to_the_same_zoo_without_retraining(
+    tiny_zoo: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "zoo"
+    arguments = [*_arguments(write_grid(tmp_path), root), "--workers", 1]
+    # A session of its own, so that the kill cannot reach the tests.
+    builder = subprocess.Popen(
+        [sys.executable, "-c", "import sys, zoos; sys.exit(zoos.pgdl_zoo(*sys.argv[1:]))"]
+        + [str(argument) for argument in arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        start_new_session=True,
+    )
+    while not _modified(root) and builder.poll() is None:
+        time.sleep(0.01)
+    builder.send_signal(signal.SIGKILL)
+    assert builder.wait() == -signal.SIGKILL
+    time.sleep(0.5)  # its worker notices and ends
+    finished = _modified(root)
+    assert 0 < len(finished) < 8
+    assert not (root / "reference_data").exists()  # a partial zoo does not look whole
+
+    assert pgdl_zoo(*arguments) == 0
+    assert finished.items() <= _modified(root).items()
+    # Equal to the zoo that two workers built without a break.
+    assert weight_digests(root) == weight_digests(tiny_zoo)
+    assert (root / "reference_data/t/model_configs.json").read_text() == (
+        tiny_zoo / "reference_data/t/model_configs.json"
+    ).read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--seed", 1], "seed: 0 there, 1 now"),
+        (["--train-examples", 90], "data: "),
+        (["--max-epochs", 5], "grid.max_epochs: 60 there, 5 now"),
+        (["--repeats", 2], "repeats: 1 there, 2 now"),
+    ],
+)
+def test_other_settings_are_refused_and_named(
+    tiny_zoo: Path, tmp_path: Path, options: list[object], named: str
+) -> None:
+    before = _modified(tiny_zoo)
+    with pytest.raises(ZooError, match=named):
+        pgdl_zoo(*_arguments(write_grid(tmp_path), tiny_zoo), *options)
+    assert _modified(tiny_zoo) == before
+
+
+def test_a_folder_of_someone_elses_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "zoo/input_data/t").mkdir(parents=True)
+    with pytest.raises(ZooError, match="was not built by"):
+        pgdl_zoo(*_arguments(write_grid(tmp_path), tmp_path / "zoo"))
+
+
+def test_two_builders_of_one_zoo_are_one_too_many(tiny_zoo: Path, tmp_path: Path) -> None:
+    with Zoo(tiny_zoo).locked(), pytest.raises(ZooError, match="another process"):
+        pgdl_zoo(*_arguments(write_grid(tmp_path), tiny_zoo))
+
+
+def test_a_worker_that_dies_costs_one_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = write_grid(tmp_path, hparams={"width": [2, 4]}, max_epochs=1)
+    root, start, started = tmp_path / "zoo", workers._start, []
+
+    def start_and_kill_the_first(place: workers.Place) -> object:
+        connection, process = start(place)
+        started.append(process)
+        if len(started) == 1:
+            process.kill()
+        return connection, process
+
+    monkeypatch.setattr(workers, "_start", start_and_kill_the_first)
+    assert pgdl_zoo(*_arguments(grid, root), "--workers", 1) == 1
+    assert "model_0 failed: its worker died (SIGKILL)" in capsys.readouterr().err
+    assert list(Zoo(root).records("t")) == [1]
+
+
+def test_repeats_differ_by_their_seed_only() -> None:
+    grid = parse_grid(TINY_GRID, "the tiny grid")
+    jobs = Plan("t", "digits", load_source("digits"), grid, repeats=3).jobs()
+    assert sorted(job.model for job in jobs) == list(range(12))
+    assert len({job.seed for job in jobs}) == 12
+    for job in jobs:
+        assert job.hparams == grid.cells()[job.model // 3]
+        assert job.repeat == job.model % 3
