@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from starting_kit_adapter.cli.quiet import import_tensorflow
 
 
@@ -84,9 +86,12 @@ def import_complexity(program: str, submission: str) -> Callable[[Any, Any], Any
 
 
 def as_number(value: Any) -> float:
-    """`float(value)`, as in the kit, if that is a finite number."""
+    """`float(value)`, as in the kit, if that is a finite number.
+
+    Of arrays and tensors of one element too, which NumPy took for numbers at the kit's time.
+    """
     try:
-        number = float(value)
+        number = float(np.asarray(value).item())
     except (TypeError, ValueError) as error:
         raise TypeError(f"complexity returned {value!r}, which is not a number") from error
     if not math.isfinite(number):
