@@ -1,6 +1,6 @@
 """Are the models of a zoo comparable? Measures rank models that fit their training data alike.
 
-On a zoo whose training accuracies differ by ten percent, every perturbation measure ranks backwards:
+On a zoo whose training accuracies differ by ten percent every perturbation measure ranks backwards:
 a model that has not learned its data is also less disturbed by perturbing it.
 """
 

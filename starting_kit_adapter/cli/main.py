@@ -13,16 +13,21 @@ from absl.flags import argparse_flags
 from pgdl_measures.errors import PgdlError
 from scoring.errors import ScoringError
 
-VERBS = ("ls", "check", "run", "score")
+VERBS = (
+    *("ls", "check", "zoo"),
+    *("run", "score", "table", "report"),
+    *("bundle", "codabench-bundle"),
+)
 
 DESCRIPTION = """\
 Predict how well trained networks generalize, from the networks and their training data alone.
 
 typical use:
+  pgdl zoo build --data digits --grid digits -o zoo     train a zoo of one's own
+  pgdl check zoo --accuracy                             is this corpus what it should be?
   pgdl ls measures                                      what can be computed
-  pgdl check CORPUS                                     is this corpus what it should be?
-  pgdl run CORPUS -m gi_intra_l0,mixup -o OUT           predict
-  pgdl score --reference CORPUS --predictions OUT/gi    how good are these predictions?
+  pgdl run zoo -m gi_intra_l0,mixup -o out              predict
+  pgdl report out -o report.html                        how good are the predictions?
 """
 
 

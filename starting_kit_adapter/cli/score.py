@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scoring.errors import ScoringError
-from scoring.predictions import SUFFIX, find_predictions
-from scoring.program import Scores, score_folders
-from scoring.results import write_results
 from starting_kit_adapter.cli.text import table
 
-HELP = "score predictions against the known gaps, exactly as the competition did"
+if TYPE_CHECKING:
+    from scoring.program import Scores
+
+HELP = "Score predictions against the known gaps, exactly as the competition did"
 EXAMPLES = """\
 examples:
   pgdl score --reference CORPUS --predictions OUT/gi_intra_l0
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         type=Path,
         metavar="PRED",
-        help=f"folder with <task>{SUFFIX}, or with one such folder per measure",
+        help="folder with <task>.predict, or with one such folder per measure",
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help="folder for the result files"
@@ -47,10 +48,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Scores one folder of predictions, or one per measure; 1 if a task could not be scored."""
+    from scoring.predictions import find_predictions
+    from scoring.program import score_folders
+
     if find_predictions(args.predictions):
         scores = score_folders(args.reference, args.predictions)
         _print_scores(scores)
-        _write(scores, args.output)
+        _write({"": scores}, args.output)
         return 1 if scores.failed else 0
 
     folders = sorted(path for path in args.predictions.iterdir() if path.is_dir())
@@ -58,10 +62,9 @@ def run(args: argparse.Namespace) -> int:
         path.name: score_folders(args.reference, path) for path in folders if find_predictions(path)
     }
     if not measures:
-        raise ScoringError(f"{args.predictions} has no <task>{SUFFIX} and no <measure>/ with one")
+        raise ScoringError(f"{args.predictions} has no <task>.predict and no <measure>/ with one")
     _print_leaderboard(measures)
-    for measure, scores in measures.items():
-        _write(scores, args.output and args.output / measure)
+    _write(measures, args.output)
     return 1 if any(scores.failed for scores in measures.values()) else 0
 
 
@@ -100,7 +103,11 @@ def _print_leaderboard(measures: Mapping[str, Scores]) -> None:
             print(f"{measure}: {note}")
 
 
-def _write(scores: Scores, folder: Path | None) -> None:
-    if folder is not None:
-        names = ", ".join(path.name for path in write_results(scores, folder))
-        print(f"wrote {names} to {folder}")
+def _write(measures: Mapping[str, Scores], folder: Path | None) -> None:
+    if folder is None:
+        return
+    from scoring.results import write_results
+
+    for measure, scores in measures.items():
+        names = ", ".join(path.name for path in write_results(scores, folder / measure))
+    print(f"wrote {names} to {folder / ('<measure>' if len(measures) > 1 else measure)}")

@@ -1,0 +1,104 @@
+"""The `pgdl` command as a user types it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from corpora import write_task
+from shared_data import SHARED, needs_shared
+
+pytestmark = pytest.mark.keras2
+
+
+def pgdl(*arguments: object) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "starting_kit_adapter.cli.main", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    write_task(folder / "images", count=60)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-h"], ["ls", "measures"], ["ls", "tasks", "CORPUS"], ["ls", "models", "CORPUS"]]
+)
+def test_what_needs_no_tensorflow_does_not_import_it(arguments, corpus):
+    arguments = [str(corpus) if a == "CORPUS" else a for a in arguments]
+    code = (
+        "import sys\nfrom starting_kit_adapter.cli.main import entry_point\n"
+        f"sys.argv = ['pgdl', *{arguments!r}]\n"
+        "try:\n    entry_point()\nfinally:\n    print(*sys.modules, file=sys.stderr)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    modules = set(result.stderr.split())
+    assert "tensorflow" not in modules
+    assert arguments != ["-h"] or "numpy" not in modules
+
+
+def test_every_verb_has_help_with_examples():
+    from starting_kit_adapter.cli.main import VERBS
+
+    for verb in VERBS:
+        shown = pgdl(verb, "-h").stdout
+        assert f"pgdl {verb}" in shown.split("examples:")[1], verb
+
+
+def test_a_wrong_verb_or_folder_is_an_error_of_one_line():
+    assert pgdl("chekc").returncode == 2
+    result = pgdl("check", "nowhere")
+    assert result.returncode == 1
+    assert "nowhere: is not a folder" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_check_finds_nothing_wrong_with_a_whole_corpus(corpus):
+    result = pgdl("check", corpus)
+    assert result.returncode == 0, result.stdout + result.stderr
+    row = next(line for line in result.stdout.splitlines() if line.startswith("images")).split()
+    assert row == ["images", "6", "3x2,", "complete", "8x8x3", "5", "60/20", "0"]
+
+
+def test_check_names_every_problem_and_still_checks_the_rest(corpus, tmp_path):
+    damaged = Path(shutil.copytree(corpus, tmp_path / "corpus")) / "images"
+    (damaged / "model_1" / "weights.hdf5").unlink()
+    (damaged / "model_2" / "config.json").write_text("{")
+    (damaged / "dataset_1" / "test" / "shard_0.tfrecord").write_bytes(b"cut")
+    reference = json.loads((damaged / "model_configs.json").read_text())
+    del reference["5"]
+    for model in reference.values():  # as recorded by another program
+        model["metrics"]["train_acc"] = 0.123
+    (damaged / "model_configs.json").write_text(json.dumps(reference))
+
+    result = pgdl("check", damaged, "--accuracy")
+    assert result.returncode == 1
+    problems = [line for line in result.stdout.splitlines() if line.startswith("problem")]
+    for part in (
+        "model_1: ",
+        "weights.hdf5: is missing",
+        "model_2/config.json: is not JSON",
+        "test data: ",
+        "in the corpus but not in model_configs.json: model_5",
+        "model_3: recorded train accuracy 0.1230, recomputed",
+    ):
+        assert any(part in line for line in problems), (part, problems)
+    assert "cells without a model: {'architecture': 'nin', 'run': 1}" in result.stdout
+
+
+@needs_shared
+def test_the_toy_models_have_their_recorded_accuracy():
+    result = pgdl("check", SHARED / "data" / "pgdl", "--accuracy")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert sum(line.endswith(" ok") for line in result.stdout.splitlines()) == 18
