@@ -3,17 +3,19 @@
 The kit unpacks the zip, appends its folder to `sys.path` and calls `complexity(model, dataset)` of
 `complexity.py` (design, section 4). Beside the zip only tensorflow, numpy, scipy and absl-py are
 needed. A `metadata` file with a `command` would be run by the platform itself; ours has none.
+
+Values are those of `pgdl run` with the same options, to the last bit where TensorFlow has as many
+threads: the order of its sums depends on them. `pgdl run` has one thread per worker by default; the
+kit leaves it to TensorFlow, which listens to TF_NUM_INTRAOP_THREADS and TF_NUM_INTEROP_THREADS.
 """
 
 from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
-from typing import Any
 
-from pgdl_measures import complexity
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import UnknownNameError
 from starting_kit_adapter.bundle.errors import BundleError
@@ -55,23 +57,6 @@ def complexity(model, dataset):
     subject = Subject(model, dataset, max_bytes=MEASURES[0].max_bytes)
     return RULES[{rule!r}]([measure.on(subject) for measure in MEASURES])
 '''
-
-
-def choose(names: Sequence[str], options: Mapping[str, Any]) -> list[Measure]:
-    """The measures of these names; each option is given to those that have it."""
-    chosen = [complexity(name) for name in names]
-    if not options:
-        return chosen  # without importing the measures to see which options they have
-    known = {"max_bytes", *(option for measure in chosen for option in measure.defaults())}
-    for option in options:
-        if option not in known:
-            raise UnknownNameError(f"option of {', '.join(names)}", option, known)
-    return [
-        measure.with_options(
-            **{k: v for k, v in options.items() if k == "max_bytes" or k in measure.defaults()}
-        )
-        for measure in chosen
-    ]
 
 
 def submission_files(measures: Sequence[Measure], rule: str | None = None) -> dict[str, bytes]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+from starting_kit_adapter.cli.run_options import parse_option
 
 HELP = "Write a measure as a submission zip that the starting kit and Codabench run"
 EXAMPLES = """\
@@ -43,34 +42,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from ingestion.chosen import choose_measures
     from starting_kit_adapter.bundle.archive import write_zip, zip_bytes
-    from starting_kit_adapter.bundle.submission import choose, describe, submission_files
+    from starting_kit_adapter.bundle.submission import describe, submission_files
 
-    options = parse_options(args.options)
+    options = dict(map(parse_option, args.options))
     if options:  # to know if the measures have them, these must be imported
         from starting_kit_adapter.cli.quiet import import_tensorflow
 
         import_tensorflow()
-    measures = choose([name.strip() for name in args.measures.split(",")], options)
+    measures = choose_measures([name.strip() for name in args.measures.split(",")], options)
     files = submission_files(measures, args.combine)
     write_zip(args.output, files)
     digest = hashlib.sha256(zip_bytes(files)).hexdigest()
     print(f"wrote {args.output}: {describe(measures, args.combine)}")
     print(f"{len(files)} files, sha256 {digest}")
     return 0
-
-
-def parse_options(settings: Sequence[str]) -> dict[str, Any]:
-    """`["batches=20"]` as `{"batches": 20}`: values are Python literals, or else text."""
-    from starting_kit_adapter.bundle.errors import BundleError
-
-    options: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, text = setting.partition("=")
-        if not equals or not name.isidentifier():
-            raise BundleError(f"--set {setting}: expected OPTION=VALUE, for example batches=20")
-        try:
-            options[name] = ast.literal_eval(text)
-        except (ValueError, SyntaxError):
-            options[name] = text
-    return options

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from ingestion.chosen import choose_measures
 from pgdl_measures import measures
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.bundle import vendor
 from starting_kit_adapter.bundle.errors import BundleError
-from starting_kit_adapter.bundle.submission import choose, submission_files
+from starting_kit_adapter.bundle.submission import submission_files
 from starting_kit_adapter.cli import bundle
 
 BESIDE = {"tensorflow", "numpy", "scipy", "absl", "pgdl_bundle"}
@@ -42,7 +43,7 @@ def imported(source: bytes) -> set[str]:
 
 @pytest.mark.parametrize("name", [measure.name for measure in measures()])
 def test_a_bundle_needs_nothing_but_itself_and_the_four_packages(name):
-    files = submission_files(choose([name], {}))
+    files = submission_files(choose_measures([name], {}))
     modules = {path[: -len(".py")].replace("/", ".") for path in files if path.endswith(".py")}
     packages = {module[: -len(".__init__")] for module in modules if module.endswith(".__init__")}
     for path, content in files.items():
@@ -69,7 +70,7 @@ def test_the_layout_is_the_kits(tmp_path, capsys):
 
 
 def test_a_bundle_has_only_what_its_measure_imports():
-    files = submission_files(choose(["gi_intra_l0"], {}))
+    files = submission_files(choose_measures(["gi_intra_l0"], {}))
     assert "pgdl_bundle/pgdl_measures/curves.py" in files
     assert not any(path.startswith("pgdl_bundle/starting_kit_adapter") for path in files)
 
@@ -93,17 +94,9 @@ def test_the_zip_is_the_same_byte_for_byte(tmp_path):
 
 
 def test_options_are_written_into_the_bundle():
-    options = bundle.parse_options(["batches=20", "magnitudes=(0.1, 0.2)", "kind=fast"])
-    assert options == {"batches": 20, "magnitudes": (0.1, 0.2), "kind": "fast"}
-    files = submission_files(choose(["gi_intra_l0"], {"batches": 20}))
+    files = submission_files(choose_measures(["gi_intra_l0"], {"batches": 20}))
     assert b"'batches': 20" in files["complexity.py"]
     assert b"batches=20" in files["metadata"]
-
-
-def test_an_option_goes_to_the_measures_that_have_it():
-    gi, mixup = choose(["gi_intra_l0", "mixup"], {"magnitudes": (0.0, 0.5), "seed": 3})
-    assert gi.options == {"magnitudes": (0.0, 0.5), "seed": 3}
-    assert mixup.options == {"seed": 3}
 
 
 @pytest.mark.parametrize(
