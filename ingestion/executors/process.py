@@ -34,6 +34,9 @@ from pgdl_measures.errors import PgdlError
 _LOOK = 0.1  # seconds between two looks at the clock and the memory
 _SAID = 2000  # characters kept of what a worker wrote to standard error
 
+# NumPy's linear algebra: its last bits depend on its threads too.
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
 
 class WorkerError(PgdlError):
     """A worker cannot be started."""
@@ -139,8 +142,10 @@ class WorkerProcess:
         return self._connection
 
     def _environment(self) -> dict[str, str]:
+        threads = dict.fromkeys(_THREADS, str(self._settings.threads))
         environment = {
             **os.environ,
+            **threads,
             "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
             "TF_CPP_MIN_LOG_LEVEL": "3",
         }
@@ -187,9 +192,11 @@ class WorkerProcess:
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def _said(self, start: int) -> str:
+        """The end of what was written since `start`, without a crash's list of all modules."""
         size = os.fstat(self._log.fileno()).st_size
-        start = max(start, size - _SAID)
-        return os.pread(self._log.fileno(), size - start, start).decode(errors="replace").strip()
+        text = os.pread(self._log.fileno(), size - start, start).decode(errors="replace")
+        lines = [line for line in text.splitlines() if not line.startswith("Extension modules:")]
+        return "\n".join(lines).strip()[-_SAID:]
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

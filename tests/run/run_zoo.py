@@ -1,0 +1,106 @@
+"""Tiny zoos written file by file, and `pgdl run` over them in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from ingestion.weights import write_weights
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+
+SHAPE, CLASSES = (6, 6, 1), 3
+
+
+def write_zoo(root: Path, models: int, *, task: str = "t", examples: int = 60) -> Path:
+    """A task of random convolutional networks, in two architectures by turns."""
+    write_data(root / task, examples)
+    for number in range(models):
+        write_model(root / task / f"model_{number}", seed=number, filters=3 + number % 2)
+    return root
+
+
+def write_model(folder: Path, *, seed: int, filters: int = 3, mark: float = 0.0) -> None:
+    """A model of random weights; its last bias carries the mark that `faulty_measures` look at."""
+    folder.mkdir(parents=True, exist_ok=True)
+    layers = [
+        {"layer_name": "Conv2D", "filters": filters, "kernel_size": 3, "activation": "relu"},
+        {"layer_name": "Flatten"},
+        {"layer_name": "Dense", "units": CLASSES},
+    ]
+    config = {"model_config": layers, "input_shape": list(SHAPE)}
+    (folder / "config.json").write_text(json.dumps(config))
+    rng = np.random.default_rng(seed)
+    bias = rng.normal(size=CLASSES)
+    bias[0] += mark
+    write_weights(
+        folder / "weights.hdf5",
+        [
+            (
+                "conv2d",
+                [("kernel:0", rng.normal(size=(3, 3, 1, filters))), ("bias:0", np.zeros(filters))],
+            ),
+            ("flatten", []),
+            ("dense", [("kernel:0", rng.normal(size=(16 * filters, CLASSES))), ("bias:0", bias)]),
+        ],
+    )
+
+
+def write_data(task: Path, examples: int, *, seed: int = 0) -> None:
+    import tensorflow as tf
+
+    def feature(tensor: tf.Tensor) -> tf.train.Feature:
+        value = [tf.io.serialize_tensor(tensor).numpy()]
+        return tf.train.Feature(bytes_list=tf.train.BytesList(value=value))
+
+    folder = task / "dataset_1" / "train"
+    folder.mkdir(parents=True)
+    rng = np.random.default_rng(seed)
+    with tf.io.TFRecordWriter(str(folder / "shard_0.tfrecord")) as writer:
+        for number in range(examples):
+            inputs = tf.constant(rng.normal(size=SHAPE), tf.float32)
+            parts = {"inputs": feature(inputs), "output": feature(tf.constant(number % CLASSES))}
+            example = tf.train.Example(features=tf.train.Features(feature=parts))
+            writer.write(example.SerializeToString())
+
+
+def start_pgdl_run(*arguments: object) -> subprocess.Popen[str]:
+    """`pgdl run …`, with the measures of this folder at hand."""
+    path = os.pathsep.join([str(ROOT), str(HERE), os.environ.get("PYTHONPATH", "")])
+    return subprocess.Popen(
+        [sys.executable, "-m", "starting_kit_adapter.cli.main", "run", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"},
+    )
+
+
+def pgdl_run(*arguments: object) -> tuple[int, str]:
+    """The exit code of `pgdl run …` and what it printed."""
+    process = start_pgdl_run(*arguments)
+    printed, _ = process.communicate(timeout=600)
+    return process.returncode, printed
+
+
+def predictions(out: Path, measure: str, task: str = "t") -> dict[str, float]:
+    return json.loads((out / measure / f"{task}.predict").read_text())
+
+
+def records(out: Path) -> list[dict]:
+    return [json.loads(line) for line in (out / "records.jsonl").read_text().splitlines()]
+
+
+def children(pid: int) -> list[int]:
+    """The worker processes of a run."""
+    found = Path(f"/proc/{pid}/task/{pid}/children")
+    threads = Path(f"/proc/{pid}/task")
+    if not found.exists():
+        return []
+    return [int(child) for t in threads.iterdir() for child in (t / "children").read_text().split()]

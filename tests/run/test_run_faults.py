@@ -1,0 +1,163 @@
+"""Faults with real processes: a bad model costs itself alone, and says why."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import faulty_measures as faults
+import pytest
+from run_zoo import (
+    children,
+    pgdl_run,
+    predictions,
+    records,
+    start_pgdl_run,
+    write_model,
+    write_zoo,
+)
+
+pytestmark = pytest.mark.keras2
+
+FAULTY = "faulty_measures:faulty"
+BAD = {
+    "model_1": (faults.HANG, "stopped after 8 seconds"),
+    "model_2": (faults.ALLOCATE, "of memory; the limit is 1.20 GB"),
+    "model_3": (faults.CRASH, "ended by SIGSEGV"),
+    "model_4": (faults.NAN, "faulty is nan for this model"),
+    "model_5": (faults.RAISE, "ValueError: this model is not to my taste (faulty_measures.py"),
+}
+
+
+@pytest.fixture(scope="module")
+def zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_zoo(tmp_path_factory.mktemp("zoo"), 12)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
+    out = tmp_path_factory.mktemp("undisturbed")
+    code, printed = pgdl_run(zoo, "-m", FAULTY, "-o", out, "--workers", 1)
+    assert code == 0, printed
+    return predictions(out, "faulty")
+
+
+def test_a_bad_model_costs_itself_alone(undisturbed, tmp_path: Path) -> None:
+    zoo, out = write_zoo(tmp_path / "zoo", 12), tmp_path / "out"
+    for model, (mark, _) in BAD.items():
+        number = int(model.split("_")[1])
+        write_model(zoo / "t" / model, seed=number, filters=3 + number % 2, mark=mark)
+    truncated = zoo / "t" / "model_7" / "weights.hdf5"
+    truncated.write_bytes(truncated.read_bytes()[:-2000])
+
+    measures = f"{FAULTY},faulty_measures:honest"
+    code, printed = pgdl_run(
+        *(zoo, "-m", measures, "-o", out, "--workers", 2),
+        *("--time-limit", 8, "--memory-limit", "1.2G"),
+    )
+
+    assert code == 1
+    good = undisturbed.keys() - BAD.keys() - {"model_7"}
+    assert predictions(out, "faulty") == {model: undisturbed[model] for model in good}
+    # The other measure of the bad models is not lost either.
+    assert predictions(out, "honest").keys() == undisturbed.keys() - {"model_7"}
+    reasons = {r["model"]: r["errors"]["faulty"] for r in records(out) if "faulty" in r["errors"]}
+    assert reasons.keys() == BAD.keys() | {"model_7"}
+    for model, (_, reason) in BAD.items():
+        assert reason in reasons[model]
+    assert "not a whole hdf5 weight file" in reasons["model_7"]
+    crash = next(r for r in records(out) if r["model"] == "model_3" and r["errors"])
+    assert "Segmentation fault" in crash["said"] and "faulty_measures.py" in crash["said"]
+    assert f"pgdl run {zoo}" in printed and "--retry-failed" in printed
+
+
+def disturb(zoo: Path, out: Path, kills: int, seed: int) -> int:
+    """Kills workers and parents at random until `kills` have been; then lets the run end."""
+    rng, done = random.Random(seed), 0
+    arguments = (zoo, "-m", FAULTY, "-o", out, "--workers", 2, "--set", "seconds=0.3")
+    while done < kills:
+        process = start_pgdl_run(*arguments)
+        deadline = time.monotonic() + rng.uniform(2, 14)
+        while process.poll() is None and time.monotonic() < deadline:
+            time.sleep(rng.uniform(0.3, 3))
+            workers = children(process.pid)
+            if workers and process.poll() is None:
+                os.kill(rng.choice(workers), signal.SIGKILL)
+                done += 1
+        if process.poll() is None:
+            workers = children(process.pid)
+            process.kill()
+            done += 1
+            process.wait()
+            assert_ended(workers)
+        process.communicate()
+        if process.returncode == 0:  # all was done before enough was killed
+            break
+    code, printed = pgdl_run(*arguments, "--retry-failed")
+    assert code == 0, printed
+    return done
+
+
+def assert_ended(workers: list[int]) -> None:
+    """Orphans end by themselves."""
+    for _ in range(100):
+        if not any(Path(f"/proc/{pid}").exists() for pid in workers):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"workers outlive their parent: {workers}")
+
+
+def test_a_killed_worker_and_a_killed_parent_lose_nothing(zoo, undisturbed, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = (zoo, "-m", FAULTY, "-o", out, "--workers", 2, "--set", "seconds=0.3")
+    process = start_pgdl_run(*arguments)
+    wait_for_records(out, 2)
+    os.kill(children(process.pid)[0], signal.SIGKILL)
+    wait_for_records(out, 4)
+    workers = children(process.pid)
+    process.kill()
+    process.communicate()
+    assert_ended(workers)
+    with (out / "records.jsonl").open("a") as file:
+        file.write('{"task": "t", "mod')  # as if killed in the middle of a line
+    finished = {r["model"] for r in records_before_the_last(out)}
+
+    code, printed = pgdl_run(*arguments)
+
+    assert code == 0, printed
+    assert predictions(out, "faulty") == undisturbed
+    times = [r["model"] for r in records(out)]
+    assert sorted(times) == sorted(undisturbed)  # each exactly once
+    assert f"{12 - len(finished)} of 12 models computed now" in printed
+
+
+def wait_for_records(out: Path, count: int) -> None:
+    for _ in range(2400):
+        path = out / "records.jsonl"
+        if path.exists() and path.read_text().count("\n") >= count:
+            return
+        time.sleep(0.05)
+    raise AssertionError("no progress")
+
+
+def records_before_the_last(out: Path) -> list[dict]:
+    lines = (out / "records.jsonl").read_text().split("\n")[:-1]
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.slow
+def test_twenty_kills_over_thirty_models(tmp_path: Path) -> None:
+    zoo = write_zoo(tmp_path / "zoo", 36)
+    code, printed = pgdl_run(zoo, "-m", FAULTY, "-o", tmp_path / "a", "--workers", 1)
+    assert code == 0, printed
+
+    kills = disturb(zoo, tmp_path / "b", kills=24, seed=0)
+
+    assert kills >= 20
+    assert predictions(tmp_path / "b", "faulty") == predictions(tmp_path / "a", "faulty")
+    values = [r["model"] for r in records(tmp_path / "b") if r["values"]]
+    assert sorted(values) == sorted(predictions(tmp_path / "a", "faulty"))
