@@ -67,12 +67,18 @@ def _npz(path: Path) -> Data:
 
 
 def _tfds(name: str, image_size: int | None) -> Data:
-    import tensorflow_datasets as tfds
-
+    try:
+        import tensorflow_datasets as tfds
+    except ImportError as error:
+        raise ZooError(f"{error}; tfds: data needs `pip install tensorflow-datasets`") from error
     try:
         dataset = tfds.load(name, split=["train", "test"], as_supervised=True)
     except tfds.core.DatasetNotFoundError as error:
         raise ZooError(f"tensorflow-datasets does not know {name!r}") from error
+    except ImportError as error:
+        raise ZooError(
+            f"tensorflow-datasets needs another package for {name!r} ({error}); install it with pip"
+        ) from error
     except (OSError, ValueError, AssertionError, tfds.download.DownloadError) as error:
         raise ZooError(
             f"cannot get the data set {name!r} ({_first_line(error)}). Where there is network, run "
