@@ -1,0 +1,128 @@
+"""The costs as text and as JSON: a line per task and measure, each model if asked, assumptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
+from typing import Any
+
+from starting_kit_adapter.cli.text import table
+from starting_kit_adapter.limits.calibration import Machine
+from starting_kit_adapter.limits.profile import Cost
+from starting_kit_adapter.limits.roofline import MOST_EFFICIENT, STEP_SECONDS, TRANSFER, Device
+
+_WIDTH = 9  # of a column of numbers
+
+
+def summary(costs: Sequence[Cost], limit: float) -> str:
+    """The costliest model of every task and measure."""
+    rows = []
+    for (task, measure), group in groupby(sorted(costs, key=_place), key=_place):
+        found = [cost for cost in group if not cost.problem]
+        if found:
+            worst = max(found, key=lambda cost: cost.longest)
+            rows.append([task, measure, len(found), worst.model, *_numbers(worst, limit)])
+    known = next((cost for cost in costs if not cost.problem), None)
+    if known is None:
+        return "no model could be measured"
+    return table(["task", "measure", "models", "worst", *_headers(known)], rows)
+
+
+def details(costs: Sequence[Cost], limit: float) -> str:
+    """Every model."""
+    found = [cost for cost in costs if not cost.problem]
+    if not found:
+        return ""
+    rows = [[c.task, c.model, c.measure, *_numbers(c, limit)] for c in found]
+    return table(["task", "model", "measure", *_headers(found[0])], rows)
+
+
+def fits(costs: Sequence[Cost], limit: float) -> bool:
+    """Whether every model is known to stay within the limit."""
+    return bool(costs) and all(not c.problem and c.longest <= limit for c in costs)
+
+
+def verdict(costs: Sequence[Cost], limit: float) -> str:
+    """One line: how many models do not fit."""
+    over = sum(cost.longest > limit for cost in costs if not cost.problem)
+    unknown = sum(bool(cost.problem) for cost in costs)
+    if not costs:
+        return "no model was selected"
+    if not over and not unknown:
+        return f"all {len(costs)} fit into {limit:g} s"
+    return f"{over} of {len(costs)} do not fit into {limit:g} s" + (
+        f", {unknown} could not be measured" if unknown else ""
+    )
+
+
+def assumptions(machine: Machine, devices: Sequence[Device]) -> str:
+    """The footnote: what the estimates rest on."""
+    roof = machine.roof
+    lines = [
+        "Estimates, not measurements. `seconds` were measured here, on",
+        f"  {machine.name}: {roof.flops / 1e12:.3g} TFLOPS and {roof.bandwidth / 1e9:.3g} GB/s, "
+        "as measured.",
+        "The forward passes in them were counted layer by layer. On another device a layer takes",
+        "the longer of operations / peak and bytes / bandwidth (bytes: every operation reads its",
+        "inputs and weights and writes its outputs, no fusion), divided by the share of its own",
+        f"roof that this machine reaches with the same network, at most {MOST_EFFICIENT:g}, plus "
+        f"{STEP_SECONDS * 1e6:g} us per",
+        f"layer and call and the inputs' transfer at {TRANSFER / 1e9:g} GB/s. All else (reading, "
+        "tracing,",
+        "gradients, perturbations) is assumed to take as long as here.",
+    ]
+    for device in devices:
+        roof = device.roof
+        lines.append(
+            f"  {device.name}: {device.title}, {roof.flops / 1e12:g} TFLOPS float32, "
+            f"{roof.bandwidth / 1e9:g} GB/s\n    ({device.source})"
+        )
+    return "\n".join(lines)
+
+
+def to_json(
+    costs: Sequence[Cost], limit: float, machine: Machine | None, devices: Sequence[Device]
+) -> dict[str, Any]:
+    """Everything that is known, for programs."""
+    return {
+        "limit_seconds": limit,
+        "fits": fits(costs, limit),
+        "kind": "measured" if machine is None else "estimate",
+        "machine": asdict(machine) if machine else None,
+        "devices": [asdict(device) for device in devices],
+        "assumptions": {
+            "most_efficient": MOST_EFFICIENT,
+            "seconds_per_step": STEP_SECONDS,
+            "transfer_bytes_per_second": TRANSFER,
+        }
+        if machine
+        else None,
+        "costs": [asdict(cost) for cost in costs],
+    }
+
+
+def _place(cost: Cost) -> tuple[str, str]:
+    return cost.task, cost.measure
+
+
+def _headers(cost: Cost) -> list[str]:
+    work = ["seconds", "passes", "GFLOP", "GB", "forward"] if cost.forward else []
+    times = [header for name in cost.checked for header in (f"{name} s", "margin s")]
+    return [header.rjust(_WIDTH) for header in (*work, *times)] + [""]
+
+
+def _numbers(cost: Cost, limit: float) -> list[str]:
+    numbers = []
+    if cost.forward:
+        share = cost.forward.seconds / cost.seconds
+        work = (cost.forward.passes, cost.forward.flops / 1e9, cost.forward.bytes / 1e9)
+        numbers += [f"{cost.seconds:.2f}", *map(_rounded, work), f"{share:.0%}"]
+    for seconds in cost.checked.values():
+        numbers += [f"{seconds:.2f}", f"{limit - seconds:.1f}"]
+    flag = "" if cost.longest <= limit else "TOO LONG"
+    return [number.rjust(_WIDTH) for number in numbers] + [flag]
+
+
+def _rounded(number: float) -> str:
+    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
