@@ -1,0 +1,100 @@
+"""`pgdl limits`: what it says of a small corpus, and its exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+
+import corpora
+import pytest
+
+from pgdl_measures.errors import PgdlError, UnknownNameError
+from starting_kit_adapter.cli import limits
+
+pytestmark = pytest.mark.keras2
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    root = tmp_path_factory.mktemp("limits")
+    corpora.write_task(root / "task")
+    return root
+
+
+def run(corpus, *arguments):
+    parser = argparse.ArgumentParser()
+    limits.add_arguments(parser)
+    few = ["--set", "batches=4", "--set", "batch_size=32"]
+    return limits.run(parser.parse_args([str(corpus), "-m", "mixup", *few, *arguments]))
+
+
+def test_estimates_are_labelled_and_written_with_their_assumptions(corpus, tmp_path, capsys):
+    assert run(corpus, "--limit", "2", "--details", "--json", str(tmp_path / "limits.json")) == 0
+    text = capsys.readouterr().out
+    assert "all 2 fit into 300 s" in text
+    assert "Estimates, not measurements" in text and "GK210" in text
+    assert "model_0" in text and "model_1" in text
+    found = json.loads((tmp_path / "limits.json").read_text())
+    assert found["fits"] and found["kind"] == "estimate"
+    assert [device["name"] for device in found["devices"]] == ["k80", "v100"]
+    for cost in found["costs"]:
+        assert cost["forward"]["flops"] > 0 and cost["forward"]["bytes"] > 0
+        assert 0 < cost["checked"]["v100"] <= cost["checked"]["k80"]
+        assert cost["forward"]["seconds"] <= cost["seconds"]
+
+
+def test_a_model_that_does_not_fit_is_flagged_and_makes_the_exit_code_1(corpus, capsys):
+    assert run(corpus, "--models", "1", "--device", "k80", "--time-limit", "1e-6") == 1
+    text = capsys.readouterr().out
+    assert "TOO LONG" in text and "1 of 1 do not fit into 1e-06 s" in text
+    assert "v100" not in text
+
+
+def test_enforce_checks_the_real_time_and_estimates_nothing(corpus, tmp_path, capsys):
+    arguments = ["--limit", "1", "--enforce", "--json", str(tmp_path / "limits.json")]
+    assert run(corpus, *arguments) == 0
+    assert "stimate" not in capsys.readouterr().out
+    found = json.loads((tmp_path / "limits.json").read_text())
+    assert found["kind"] == "measured"
+    assert all(cost["checked"] == {"here": cost["seconds"]} for cost in found["costs"])
+    assert run(corpus, "--limit", "1", "--enforce", "--time-limit", "1e-6") == 1
+
+
+def test_enforce_on_a_device_that_is_not_here_is_refused(corpus, monkeypatch):
+    found = "starting_kit_adapter.limits.calibration.gpu_name"
+    for name, said in ((None, "no GPU"), ("Tesla V100-SXM2-16GB", "Tesla V100-SXM2-16GB")):
+        monkeypatch.setattr(found, lambda name=name: name)
+        with pytest.raises(PgdlError, match=f"half.* of a Tesla K80; TensorFlow finds {said}"):
+            run(corpus, "--enforce", "--device", "k80")
+    assert run(corpus, "--limit", "1", "--enforce", "--device", "v100") == 0
+
+
+def test_a_model_that_cannot_be_measured_is_named_and_counts_as_not_fitting(
+    corpus, tmp_path, capsys
+):
+    shutil.copytree(corpus / "task", tmp_path / "task")
+    (tmp_path / "task" / "model_0" / "weights.hdf5").unlink()
+    assert run(tmp_path, "--limit", "2", "--enforce") == 1
+    text = capsys.readouterr().out
+    assert "problem: task model_0 mixup" in text and "weights.hdf5" in text
+    assert "0 of 2 do not fit into 300 s, 1 could not be measured" in text
+
+
+def test_wrong_names_are_errors(corpus):
+    with pytest.raises(UnknownNameError, match="unknown device"):
+        run(corpus, "--device", "k8")
+    with pytest.raises(PgdlError, match="no model is named 99"):
+        run(corpus, "--models", "99")
+
+
+def test_the_verb_imports_tensorflow_only_when_it_runs():
+    code = (
+        "import argparse, sys\n"
+        "from starting_kit_adapter.cli import limits\n"
+        "limits.add_arguments(argparse.ArgumentParser())\n"
+        "sys.exit('tensorflow' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
