@@ -26,6 +26,7 @@ setup(
         "scipy>=1.8",
         "tensorflow>=2.12",
         "tensorflow-datasets>=4.9",
+        "importlib_resources",  # which tensorflow-datasets needs and does not bring
     ],
     extras_require={
         "plots": PLOTS,
