@@ -90,7 +90,7 @@ def disturb(zoo: Path, out: Path, kills: int, seed: int) -> int:
                 done += 1
         if process.poll() is None:
             workers = children(process.pid)
-            process.kill()
+            process.send_signal(rng.choice([signal.SIGKILL, signal.SIGINT]))
             done += 1
             process.wait()
             assert_ended(workers)
