@@ -1,0 +1,128 @@
+"""A table of runs: hyperparameters, gap and measures of each model, from a task or from a CSV.
+
+The CSV is the form in which the authors of paper 003 publish their runs: one row per trained model,
+a column `hp.<name>` for each hyperparameter, `complexity.<name>` for each measure, and `gen.gap`.
+Columns `is.<criterion>` hold True or False; other columns are left unread. Left out, and counted,
+are rows that fail a criterion (003, C.5: runs that did not converge were filtered out before any
+analysis) and rows with a missing or infinite number.
+
+Numbers that differ by less than a millionth of their size are one value of a hyperparameter: runs
+on different machines wrote the same learning rate with different last digits.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from scoring.errors import ScoringError
+
+HPARAM, MEASURE, CRITERION, GAP = "hp.", "complexity.", "is.", "gen.gap"
+
+_SAME = 1e-6
+_TRUE, _FALSE = ("true", "1", "1.0"), ("false", "0", "0.0")
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Models with their hyperparameters, gaps and measures."""
+
+    name: str
+    hparams: tuple[str, ...]
+    values: tuple[tuple[Any, ...], ...]  # per hyperparameter, its values in order
+    codes: npt.NDArray[np.intp]  # [models, hparams]: numbers of the values
+    gap: npt.NDArray[np.float64]  # [models]
+    measures: dict[str, npt.NDArray[np.float64]]  # each [models]
+    left_out: tuple[str, ...] = ()  # what was not read, and why, in words
+
+
+def read_csv(path: str | Path) -> Runs:
+    """Reads a table of runs; a `ScoringError` names the file and what it lacks."""
+    path = Path(path)
+    header, rows = _read(path)
+    hparams = [name for name in header if name.startswith(HPARAM)]
+    measures = [name for name in header if name.startswith(MEASURE)]
+    for found, what in ((hparams, f"{HPARAM}*"), (measures, f"{MEASURE}*"), (GAP in header, GAP)):
+        if not found:
+            raise ScoringError(f"{path} has no column {what}; found {', '.join(header) or 'none'}")
+
+    criteria = [name for name in header if name.startswith(CRITERION)]
+    passed = [row for row in rows if all(_is_true(row[name], name, path) for name in criteria)]
+    numbers = [GAP, *measures]
+    table = np.array([[_number(row[name]) for name in numbers] for row in passed])
+    table = table.reshape(len(passed), len(numbers))
+    complete = np.isfinite(table).all(axis=1) & np.array(
+        [all(row[name].strip() for name in hparams) for row in passed], dtype=bool
+    )
+    table = table[complete]
+    if not len(table):
+        raise ScoringError(f"{path} has no complete row among its {len(rows)}")
+    kept = [row for row, whole in zip(passed, complete) if whole]
+    columns = [_codes([row[name] for row in kept]) for name in hparams]
+    return Runs(
+        name=path.stem,
+        hparams=tuple(name[len(HPARAM) :] for name in hparams),
+        values=tuple(values for values, _ in columns),
+        codes=np.stack([codes for _, codes in columns], axis=1),
+        gap=table[:, 0],
+        measures={name[len(MEASURE) :]: column for name, column in zip(measures, table.T[1:])},
+        left_out=_left_out(len(rows), len(passed), len(kept), criteria),
+    )
+
+
+def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, restval="")
+            rows = list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ScoringError(f"cannot read {path}: {error}") from error
+    header = list(reader.fieldnames or ())
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise ScoringError(f"{path} has the column {twice[0]} twice")
+    return header, rows
+
+
+def _is_true(text: str, criterion: str, path: Path) -> bool:
+    word = text.strip().lower()
+    if word not in (*_TRUE, *_FALSE):
+        raise ScoringError(f"{path}: {criterion} is {text!r}, not True or False")
+    return word in _TRUE
+
+
+def _number(text: str) -> float:
+    """NaN for whatever is no number, so that its row is left out."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _codes(texts: Sequence[str]) -> tuple[tuple[Any, ...], npt.NDArray[np.intp]]:
+    """The distinct values in order, and the number of each row's."""
+    numbers = np.array([_number(text) for text in texts])
+    if not np.isfinite(numbers).all():
+        words, codes = np.unique([text.strip() for text in texts], return_inverse=True)
+        return tuple(words.tolist()), codes.astype(np.intp)
+    ordered = np.unique(numbers)
+    far = ~np.isclose(ordered[1:], ordered[:-1], rtol=_SAME, atol=0.0)
+    values = ordered[np.concatenate([[True], far])]
+    codes = np.searchsorted(values, numbers, side="right") - 1
+    return tuple(int(v) if v.is_integer() else v for v in values.tolist()), codes
+
+
+def _left_out(rows: int, passed: int, kept: int, criteria: Sequence[str]) -> tuple[str, ...]:
+    notes = []
+    if passed < rows:
+        notes.append(f"{rows - passed} of {rows} runs fail {' or '.join(criteria)}")
+    if kept < passed:
+        notes.append(f"{passed - kept} of {rows} runs have a missing or infinite number")
+    return tuple(notes)
