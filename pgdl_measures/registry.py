@@ -94,4 +94,77 @@ def _register_response() -> None:
         )
 
 
+def _register_contre() -> None:
+    words = {
+        "gap": "accuracy on the training data less that on contrastive examples",
+        "accuracy": "accuracy (negated) on contrastive examples",
+        "fisher": "Fisher ratio (negated) of the features of contrastive examples",
+    }
+    for statistic, summary in words.items():
+        target = f"pgdl_measures.contre:{statistic}"
+        register(Measure(f"contre_{statistic}", summary, target, needs="images"))
+    for name, operation, what in (
+        ("center_crop", "CenterCrop", "the enlarged middles of the training images"),
+        ("random_crop", "RandomCrop", "randomly shifted training images"),
+        ("random_flip", "RandomFlip", "randomly mirrored training images"),
+        ("random_rotation", "RandomRotation", "randomly rotated training images"),
+    ):
+        register(
+            Measure(
+                f"contre_{name}",
+                f"accuracy (negated) on {what}",
+                "pgdl_measures.contre:accuracy",
+                {"operations": (operation,), "count": 1, "magnitude": 30.0},
+                needs="images",
+            )
+        )
+
+
+def _register_norms() -> None:
+    """The 24 measures of paper 003, by module."""
+    initial = "initial weights"
+    words: dict[str, dict[str, tuple[str, str]]] = {
+        "output": {
+            "params": ("number of weights", ""),
+            "inverse_margin": ("inverse of the output margin", ""),
+        },
+        "spectral_measures": {
+            "log_spec_init_main": ("margin bound: spectral norms, distance from init", initial),
+            "log_spec_orig_main": ("margin bound: spectral norms, distance from zero", ""),
+            "log_prod_of_spec_over_margin": ("product of spectral norms over the margin", ""),
+            "log_prod_of_spec": ("product of spectral norms", ""),
+            "fro_over_spec": ("Frobenius over spectral norms", ""),
+            "log_sum_of_spec_over_margin": ("sum of spectral norms over the margin", ""),
+            "log_sum_of_spec": ("sum of spectral norms", ""),
+        },
+        "frobenius": {
+            "log_prod_of_fro_over_margin": ("product of Frobenius norms over the margin", ""),
+            "log_prod_of_fro": ("product of Frobenius norms", ""),
+            "log_sum_of_fro_over_margin": ("sum of Frobenius norms over the margin", ""),
+            "log_sum_of_fro": ("sum of Frobenius norms", ""),
+            "fro_dist": ("Frobenius distance from initialization", initial),
+            "dist_spec_init": ("spectral distance from initialization", initial),
+            "param_norm": ("norm of all kernels", ""),
+        },
+        "path": {
+            "path_norm_over_margin": ("path norm over the margin", ""),
+            "path_norm": ("path norm", ""),
+        },
+        "flatness": {
+            "pacbayes_init": ("PAC-Bayes bound around the initial weights", initial),
+            "pacbayes_orig": ("PAC-Bayes bound around zero", ""),
+            "pacbayes_flatness": ("inverse of the perturbation borne", ""),
+            "pacbayes_mag_init": ("magnitude-aware bound around the initial weights", initial),
+            "pacbayes_mag_orig": ("magnitude-aware bound around zero", initial),
+            "pacbayes_mag_flatness": ("inverse of the magnitude-aware perturbation borne", ""),
+        },
+    }
+    for module, measures_of_it in words.items():
+        for name, (summary, needs) in measures_of_it.items():
+            target = f"pgdl_measures.norms.{module}:{name}"
+            register(Measure(name, summary, target, needs=needs))
+
+
 _register_response()
+_register_contre()
+_register_norms()

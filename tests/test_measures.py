@@ -22,6 +22,7 @@ from pgdl_measures.errors import PgdlError, UnknownNameError
 pytestmark = pytest.mark.keras2
 
 NAMES = [measure.name for measure in measures()]
+OF_ANY_DATA = [measure.name for measure in measures() if not measure.needs]
 QUICK = {"batches": 5, "batch_size": 32}
 
 
@@ -67,11 +68,16 @@ def test_every_measure_runs_in_the_kits_own_calling_convention(task, data):
         assert measure(kit_model(task.model_folder(model_id)), data) == plain
 
 
+@pytest.fixture(scope="module")
+def together(task, data):
+    return complexities(NAMES[::-1], **QUICK)(load_model(task.model_folder("0")), data)
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_a_measure_asked_for_alone_has_the_value_it_has_among_others(name, task, data):
+def test_a_measure_asked_for_alone_has_the_value_it_has_among_others(name, task, data, together):
+    options = {k: v for k, v in QUICK.items() if k in complexity(name).defaults()}
     model = load_model(task.model_folder("0"))
-    together = complexities(NAMES[::-1], **QUICK)(model, data)
-    assert complexity(name, **QUICK)(model, data) == together[name]
+    assert complexity(name, **options)(model, data) == together[name]
 
 
 def test_the_same_seed_gives_the_same_number_after_other_models(task, data):
@@ -92,7 +98,8 @@ def test_a_measure_works_on_vectors_and_on_one_and_three_channels(tmp_path):
             config = {"model_config": layers, "input_shape": list(shape)}
             train = examples(100, shape, 4)
             model = write_model(tmp_path / f"{name}_{shape}", config, seed=0, data=train)
-            values = complexities(NAMES, **QUICK)(model, dataset(*train))
+            names = OF_ANY_DATA if len(shape) == 1 else NAMES
+            values = complexities(names, **QUICK)(model, dataset(*train))
             assert all(map(math.isfinite, values.values()))
 
 
@@ -114,9 +121,10 @@ def test_larger_predicts_a_larger_gap_for_every_measure():
         return built
 
     data = dataset(inputs, labels)
-    robust, fragile = (complexities(NAMES, **QUICK)(model(noise), data) for noise in (0.0, 0.8))
-    pal = [name for name in NAMES if name.startswith("pal")]  # a ratio: blind to a lost offset
-    for name in set(NAMES) - set(pal):
+    names = OF_ANY_DATA
+    robust, fragile = (complexities(names, **QUICK)(model(noise), data) for noise in (0.0, 0.8))
+    pal = [name for name in names if name.startswith("pal")]  # a ratio: blind to a lost offset
+    for name in set(names) - set(pal):
         assert robust[name] < fragile[name], name
 
 
@@ -152,10 +160,19 @@ def test_a_functional_model_has_measures_of_its_input_and_says_why_not_of_layer_
         complexity("gi_intra_l1", **QUICK)(model, data)
 
 
+@pytest.mark.parametrize("name", sorted(set(NAMES) - set(OF_ANY_DATA)))
+def test_a_measure_of_images_refuses_other_data(name):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
+    model.build((None, 4))
+    with pytest.raises(MeasureError, match=r"images; the inputs have shape \[4\]"):
+        complexity(name)(model, dataset(*examples(20, (4,), 3)))
+
+
 @needs_shared
 def test_every_measure_runs_on_all_toy_models():
     (toy,) = find_corpus(Path(SHARED / "data" / "pgdl" / "toy_data")).tasks
     data = load_dataset(toy.shards())
     for model_id in toy.model_ids:
-        values = complexities(NAMES, batches=20)(kit_model(toy.model_folder(model_id)), data)
+        measure = complexities(OF_ANY_DATA, batches=20)  # the toy inputs are vectors
+        values = measure(kit_model(toy.model_folder(model_id)), data)
         assert all(map(math.isfinite, values.values()))
