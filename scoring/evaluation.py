@@ -135,13 +135,13 @@ def records(found: Evaluation) -> Iterator[Record]:
             for family in _families(table):
                 summary = summarize(table.errors[k][family.of(table)])
                 yield Record(measure, quantity, *_named(found.runs, family), summary)
-        for family in FAMILIES:
+        for name in FAMILIES:
             for quantity, fit in (
-                ("rmse affine", found.affine[family][k]),
-                ("rmse linear", found.linear[family][k]),
-                ("rmse baseline", found.baseline[family]),
+                ("rmse affine", found.affine[name][k]),
+                ("rmse linear", found.linear[name][k]),
+                ("rmse baseline", found.baseline[name]),
             ):
-                yield Record(measure, quantity, family, None, None, summarize(fit.rmse))
+                yield Record(measure, quantity, name, None, None, summarize(fit.rmse))
 
 
 def _families(table: SignErrors) -> Iterator[Family]:

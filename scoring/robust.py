@@ -109,9 +109,8 @@ class SignErrors:
             self.hparam[first],
             self.values[first],
             self.others[first],
-            np.bincount(number, self.weight),
-            np.bincount(number, self.squares),
-            np.array([np.bincount(number, loss) for loss in self.loss]),
+            *np.array([np.bincount(number, sums) for sums in (self.weight, self.squares)]),
+            np.array([np.bincount(number, sums) for sums in self.loss]),
             self.min_effective,
         )
 
