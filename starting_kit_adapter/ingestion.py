@@ -19,17 +19,15 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ingestion.budget import COMPETITION_SECONDS, EXCEEDED
 from ingestion.corpus import Task, find_corpus
 from pgdl_measures.errors import PgdlError
 from scoring.errors import ScoringError
 from scoring.files import write_whole
-from scoring.predictions import EXCEEDED, SUFFIX
 from starting_kit_adapter.submission.errors import SubmissionError
 from starting_kit_adapter.submission.process import SubmissionProcess
 from starting_kit_adapter.submission.stage import environment, stage
 from starting_kit_adapter.submission.unzip import unzip
-
-SECONDS_PER_MODEL = 300.0
 
 USAGE = "usage: python -m starting_kit_adapter.ingestion INPUT OUTPUT PROGRAM SUBMISSION"
 
@@ -54,7 +52,7 @@ def run_submission(
     program: Path,
     submission: Path,
     *,
-    seconds_per_model: float = SECONDS_PER_MODEL,
+    seconds_per_model: float = COMPETITION_SECONDS,
 ) -> None:
     """Writes the predictions of a submission for every task of `inputs`."""
     tasks = find_corpus(inputs).tasks
@@ -75,14 +73,14 @@ def run_submission(
         ) as process:
             for task in tasks:
                 values = run_task(task, process.measure, seconds_per_model=seconds_per_model)
-                write_whole(output / f"{task.name}{SUFFIX}", json.dumps(values, indent=1) + "\n")
+                write_whole(output / f"{task.name}.predict", json.dumps(values, indent=1) + "\n")
 
 
 def run_task(
     task: Task,
     measure: Callable[[str, str], float],
     *,
-    seconds_per_model: float = SECONDS_PER_MODEL,
+    seconds_per_model: float = COMPETITION_SECONDS,
     clock: Callable[[], float] = time.monotonic,
 ) -> dict[str, float | str]:
     """The prediction of every model of a task, EXCEEDED for those after the budget ran out."""

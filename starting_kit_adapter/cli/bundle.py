@@ -6,6 +6,7 @@ import argparse
 import hashlib
 from pathlib import Path
 
+from starting_kit_adapter.bundle.rules import RULES
 from starting_kit_adapter.cli.run_options import parse_option
 
 HELP = "Write a measure as a submission zip that the starting kit and Codabench run"
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--combine",
-        choices=("product", "average", "product+average"),
+        choices=tuple(RULES),
         help="how several measures are combined",
     )
     parser.add_argument(

@@ -22,6 +22,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from ingestion.budget import COMPETITION_SECONDS
 from ingestion.corpus import Task
 from ingestion.errors import CorpusError
 from pgdl_measures import complexity
@@ -32,7 +33,6 @@ from starting_kit_adapter.codabench.logo import logo_png
 from starting_kit_adapter.codabench.pages import pages
 from starting_kit_adapter.codabench.programs import ingestion_program, scoring_program
 from starting_kit_adapter.codabench.yaml_text import yaml_text
-from starting_kit_adapter.ingestion import SECONDS_PER_MODEL
 from starting_kit_adapter.submission.stage import visible_files
 
 SOLUTION = "gi_intra_l0"
@@ -114,7 +114,7 @@ def _competition(
         task["input_data"] = "input_data"
     elif not settings.at_worker:
         task["input_data"] = settings.input_data
-    seconds = SECONDS_PER_MODEL * sum(len(task.model_ids) for task in tasks)
+    seconds = COMPETITION_SECONDS * sum(len(task.model_ids) for task in tasks)
     return {
         "version": 2,
         "title": settings.title,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ingestion.budget import COMPETITION_SECONDS
 from ingestion.corpus import Task
-from starting_kit_adapter.ingestion import SECONDS_PER_MODEL
 
 _OVERVIEW = """\
 # {title}
@@ -68,7 +68,7 @@ def pages(title: str, tasks: Sequence[Task]) -> dict[str, str]:
     rows = "\n".join(f"| {task.name} | {len(task.model_ids)} |" for task in tasks)
     return {
         "Overview": _OVERVIEW.format(title=title, tasks=rows),
-        "Submission": _SUBMISSION.format(seconds=SECONDS_PER_MODEL),
+        "Submission": _SUBMISSION.format(seconds=COMPETITION_SECONDS),
         "Evaluation": _EVALUATION,
         "Terms": _TERMS,
     }

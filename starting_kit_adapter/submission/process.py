@@ -38,7 +38,11 @@ class SubmissionProcess:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", worker.__name__, *map(str, arguments)],
                 cwd=folder,
-                env={**environment, "PYTHONPATH": os.pathsep.join(paths)},
+                env={
+                    **environment,
+                    "PYTHONPATH": os.pathsep.join(paths),
+                    "PYTHONUNBUFFERED": "1",  # what it prints is not lost when it is ended
+                },
                 stdin=subprocess.DEVNULL,
                 pass_fds=(requests, answers),
                 start_new_session=True,

@@ -11,6 +11,7 @@ import re
 import shutil
 import stat
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from starting_kit_adapter.submission.errors import SubmissionError
@@ -20,7 +21,7 @@ MAX_FILES = 10_000
 
 
 def unzip(archive: Path, folder: Path) -> None:
-    """Unpacks `archive` into the empty `folder`, all of it or nothing."""
+    """Unpacks `archive` into the empty `folder`, if none of its entries is refused."""
     try:
         with zipfile.ZipFile(archive) as opened:
             entries = _checked(opened, archive)
@@ -29,7 +30,7 @@ def unzip(archive: Path, folder: Path) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with opened.open(entry) as source, target.open("xb") as file:
                     shutil.copyfileobj(source, file)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError) as error:
         raise SubmissionError(f"{archive} cannot be unpacked: {error}") from error
 
 

@@ -78,6 +78,11 @@ def test_too_many_files_are_refused(tmp_path, monkeypatch):
         unzip(archive, folder(tmp_path))
 
 
+def test_a_file_that_is_a_folder_too(tmp_path):
+    with pytest.raises(SubmissionError, match=r"both\.zip cannot be unpacked"):
+        unzip(write(tmp_path / "both.zip", "data", "data/a.txt"), folder(tmp_path))
+
+
 def test_what_is_no_zip_is_named(tmp_path):
     (tmp_path / "text.zip").write_text("not a zip")
     with pytest.raises(SubmissionError, match=r"text\.zip cannot be unpacked"):

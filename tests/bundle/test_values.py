@@ -13,7 +13,7 @@ import pytest
 from shared_data import SHARED, needs_shared
 
 from ingestion.chosen import choose_measures
-from pgdl_measures import measures
+from pgdl_measures import complexity, measures
 from pgdl_measures.base import Measure
 from starting_kit_adapter.bundle.archive import write_zip
 from starting_kit_adapter.bundle.rules import RULES
@@ -28,7 +28,9 @@ Values = dict  # {task: {model: value}}
 
 def pgdl_run(corpus: Path, names: str, output: Path) -> dict[str, Values]:
     """What `pgdl run` writes, by measure, with fewer batches than the paper and another seed."""
-    arguments = ["run", corpus, "-m", names, "-o", output, "--set", "batches=3", "--seed", 1]
+    arguments = ["run", corpus, "-m", names, "-o", output, "--seed", 1]
+    if any("batches" in measure.options for measure in chosen(*names.split(","))):
+        arguments += ["--set", "batches=3"]
     subprocess.run(
         [sys.executable, "-m", "starting_kit_adapter.cli.main", *map(str, arguments)],
         cwd=ROOT,
@@ -41,8 +43,8 @@ def pgdl_run(corpus: Path, names: str, output: Path) -> dict[str, Values]:
 
 def chosen(*names: str) -> list[Measure]:
     """The measures with the options that `pgdl_run` sets."""
-    every = choose_measures([measure.name for measure in measures()], {"batches": 3}, seed=1)
-    return [measure for measure in every if measure.name in names]
+    few = {"batches": 3} if any("batches" in complexity(n).defaults() for n in names) else {}
+    return choose_measures(names, few, seed=1)
 
 
 def run(program: Path, corpus: Path, folder: Path, files: dict, environment: dict) -> Values:
@@ -108,14 +110,9 @@ def test_the_kits_own_toy_corpus_in_the_kit(clean_environment, tmp_path):
     assert found == expected["gi_intra_l0"]
 
 
-@pytest.fixture(scope="module")
-def all_values(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Values]:
-    return pgdl_run(corpus, "all", tmp_path_factory.mktemp("run"))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [measure.name for measure in measures()])
-def test_every_measure(name, all_values, corpus, program, clean_environment, tmp_path):
+def test_every_measure(name, corpus, program, clean_environment, tmp_path):
     files = submission_files(chosen(name))
     found = run(program / "ingestion.py", corpus, tmp_path, files, clean_environment)
-    assert found == all_values[name]
+    assert found == pgdl_run(corpus, name, tmp_path / "run")[name]
