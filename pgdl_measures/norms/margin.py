@@ -1,0 +1,83 @@
+"""The output margin gamma: the 10th percentile of f(x)[y] - max_{j != y} f(x)[j] (003, C.6.2).
+
+The scores f(x) are logits. Where the model ends in a softmax, logarithms of its outputs stand for
+them, which differ from the logits by a constant per example. All formulas use gamma squared, so a
+network with more than a tenth of its training data wrong counts by the size of its negative margin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from pgdl_measures.base import Subject
+from pgdl_measures.errors import MeasureError
+from pgdl_measures.network import Network
+from pgdl_measures.norms.sharing import sample, shared
+
+PERCENTILE = 10
+
+
+def margin(subject: Subject, examples: int, seed: int) -> float:
+    """Gamma, on that many training examples."""
+
+    def compute() -> float:
+        values = margins(subject, *sample(subject.data, examples, seed))
+        found = float(np.percentile(values, PERCENTILE))
+        if not found or not np.isfinite(found):
+            raise MeasureError(
+                f"the {PERCENTILE}th percentile of the output margins is {found}; "
+                "a measure over the margin is not defined"
+            )
+        return found
+
+    return shared(subject, ("margin", examples, seed), compute)
+
+
+def margins(subject: Subject, inputs: tf.Tensor, labels: tf.Tensor) -> np.ndarray:
+    """The margin of each example."""
+    network = subject.network
+    if int(tf.reduce_max(labels)) >= network.outputs or network.outputs < 2:
+        raise MeasureError(
+            f"the labels go up to {int(tf.reduce_max(labels))}; "
+            f"the model has {network.outputs} outputs"
+        )
+    graph = network.graph("margins", lambda: _build(network, to_logits(subject.model)))
+    return graph(inputs, labels).numpy()
+
+
+def to_logits(model: tf.keras.Model) -> Callable[[tf.Tensor], tf.Tensor]:
+    """The function from a model's outputs to logits (up to a constant per example)."""
+    last = model.layers[-1]
+    is_softmax = isinstance(last, tf.keras.layers.Softmax) or (
+        getattr(last, "activation", None) is tf.keras.activations.softmax
+    )
+    # The smallest normal number keeps the logarithm finite where a probability underflows.
+    return (lambda x: tf.math.log(tf.maximum(x, 1.2e-38))) if is_softmax else tf.identity
+
+
+def _build(network: Network, logits: Callable[[tf.Tensor], tf.Tensor]) -> Any:
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None, *network.input_shape], tf.float32),
+            tf.TensorSpec([None], tf.int32),
+        ]
+    )
+    def margins(inputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+        count = tf.shape(labels)[0]
+        steps = -(-count // network.forward_batch)
+        found = tf.TensorArray(tf.float32, steps, element_shape=[None], infer_shape=False)
+        for i in tf.range(steps):
+            tf.autograph.experimental.set_loop_options(parallel_iterations=1)
+            now = slice(i * network.forward_batch, (i + 1) * network.forward_batch)
+            scores = logits(network.run(inputs[now]))
+            own = tf.one_hot(labels[now], network.outputs, on_value=True, off_value=False)
+            right = tf.reduce_sum(tf.where(own, scores, 0.0), axis=-1)
+            other = tf.reduce_max(tf.where(own, scores.dtype.min, scores), axis=-1)
+            found = found.write(i, right - other)
+        return found.concat()
+
+    return margins

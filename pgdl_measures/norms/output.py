@@ -1,0 +1,33 @@
+"""VC and output measures (paper 003, C.6.1 and C.6.2)."""
+
+from __future__ import annotations
+
+import math
+
+from pgdl_measures.base import Subject
+from pgdl_measures.norms.fused import fused_network
+from pgdl_measures.norms.margin import margin
+
+
+def params(subject: Subject) -> float:
+    """C_params = sqrt(sum_i k_i^2 c_{i-1} (c_i + 1) / m) (eq. 10, as printed there and in [9]).
+
+    k_i^2 is the kernel's area: 1 for a dense layer. The printed form adds one weight per tap and
+    input channel where a layer has one bias per filter, (k_i^2 c_{i-1} + 1) c_i; the number of
+    weights as they are is the measure `parameter_count`. A batch norm that stays by itself counts
+    its scales and shifts.
+    """
+    total = 0
+    for kernel in fused_network(subject).kernels:
+        inputs = kernel.size // kernel.shape[-1]  # k^2 c_{i-1}; 1 for a vector of scales
+        total += kernel.size + (inputs if kernel.ndim > 1 else kernel.size)
+    return math.sqrt(total / subject.data.total)
+
+
+def inverse_margin(subject: Subject, *, examples: int = 5_000, seed: int = 0) -> float:
+    """C_inverse.margin = sqrt(1 / (gamma^2 m)).
+
+    Eq. 11 prints sqrt(gamma^2 / m), which grows with the margin and belies its name; [9] and the
+    authors' code have the inverse.
+    """
+    return math.sqrt(1 / (margin(subject, examples, seed) ** 2 * subject.data.total))
