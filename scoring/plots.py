@@ -43,7 +43,7 @@ def plot_leaderboard(
 
     `published` are scores from elsewhere, by measure and times 100: hollow diamonds.
     """
-    ax = _axes(ax)
+    ax = new_axes(ax)
     ranked = board.ranked(task)
     for y, (measure, entry) in enumerate(ranked):
         if entry.interval is not None:
@@ -53,13 +53,13 @@ def plot_leaderboard(
         if published and measure in published:
             there = published[measure]
             ax.plot(there, y, "D", color="C1", markerfacecolor="none", markersize=6, clip_on=False)
-    ax.set_yticks(range(len(ranked)), [_plain(measure) for measure, _ in ranked])
+    ax.set_yticks(range(len(ranked)), [plain(measure) for measure, _ in ranked])
     ax.set_ylim(len(ranked) - 0.4, -0.6)
     ax.set_xlim(left=0)
     ax.set_xlabel("CMI \N{MULTIPLICATION SIGN} 100")
     ax.grid(axis="x")
     ax.tick_params(axis="y", length=0)
-    _bare(ax, "left", "top", "right")
+    bare(ax, "left", "top", "right")
     return ax
 
 
@@ -76,7 +76,7 @@ def plot_scatter(
     Colours and signs are the values of a hyperparameter: `colour_by`, or the one that explains
     most of the gap.
     """
-    ax = _axes(ax)
+    ax = new_axes(ax)
     name = colour_by if colour_by is not None else most_explaining(reference)
     values = np.asarray(values)
     if name is None:
@@ -92,13 +92,13 @@ def plot_scatter(
                 color=f"C{code}",
                 markersize=5,
                 alpha=0.8,
-                label=_plain(str(value)),
+                label=plain(str(value)),
             )
-        ax.legend(title=_plain(name), loc="center left", bbox_to_anchor=(1.0, 0.5))
-    ax.set_xlabel(_plain(measure))
+        ax.legend(title=plain(name), loc="center left", bbox_to_anchor=(1.0, 0.5))
+    ax.set_xlabel(plain(measure))
     ax.set_ylabel("generalization gap")
     ax.grid()
-    _bare(ax, "top", "right")
+    bare(ax, "top", "right")
     return ax
 
 
@@ -110,7 +110,7 @@ def plot_pairs(cmi: Cmi, ax: Axes | None = None) -> Axes:
     import matplotlib
     from matplotlib.patches import Rectangle
 
-    ax = _axes(ax)
+    ax = new_axes(ax)
     names = list(dict.fromkeys(name for pair in cmi.pairs for name in pair.hparams))
     highest = max((pair.score for pair in cmi.pairs if pair.score > 0), default=1.0)
     for pair in cmi.pairs:
@@ -131,16 +131,17 @@ def plot_pairs(cmi: Cmi, ax: Axes | None = None) -> Axes:
     across = names[: max(1, len(names) - 1)]
     down = names[1:] if len(names) > 1 else [""]
     middle = np.arange(len(names) + 1) + 0.5
-    ax.set_xticks(middle[: len(across)], list(map(_plain, across)), rotation=30, ha="right")
-    ax.set_yticks(middle[: len(down)], list(map(_plain, down)))
+    ax.set_xticks(middle[: len(across)], list(map(plain, across)), rotation=30, ha="right")
+    ax.set_yticks(middle[: len(down)], list(map(plain, down)))
     ax.set_xlim(0, max(1, len(across)))
     ax.set_ylim(len(down), 0)
     ax.tick_params(length=0)
-    _bare(ax, "left", "bottom", "top", "right")
+    bare(ax, "left", "bottom", "top", "right")
     return ax
 
 
-def _axes(ax: Axes | None) -> Axes:
+def new_axes(ax: Axes | None) -> Axes:
+    """The given axes, or new ones."""
     if ax is not None:
         return ax
     try:
@@ -152,11 +153,12 @@ def _axes(ax: Axes | None) -> Axes:
     return pyplot.subplots()[1]
 
 
-def _bare(ax: Axes, *sides: str) -> None:
+def bare(ax: Axes, *sides: str) -> None:
+    """Takes the frame away on some sides."""
     for side in sides:
         ax.spines[side].set_visible(False)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text with no mathematics in it, whatever dollars a name has."""
     return text.replace("$", r"\$")

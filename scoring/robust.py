@@ -109,8 +109,9 @@ class SignErrors:
             self.hparam[first],
             self.values[first],
             self.others[first],
-            *np.array([np.bincount(number, sums) for sums in (self.weight, self.squares)]),
-            np.array([np.bincount(number, sums) for sums in self.loss]),
+            np.asarray(np.bincount(number, self.weight), np.float64),
+            np.asarray(np.bincount(number, self.squares), np.float64),
+            np.array([np.bincount(number, loss) for loss in self.loss]),
             self.min_effective,
         )
 
@@ -144,8 +145,8 @@ def sign_errors(
         squares[chunk] = np.square(kappa).sum(axis=(1, 2))
         signed = kappa * np.sign(change)
         for row, values in zip(loss, measures):
-            agreement = np.einsum("eij,eij->e", signed, np.sign(_changes(values, first, second)))
-            row[chunk] = 0.5 * (weight[chunk] - agreement)
+            agreement = signed * np.sign(_changes(values, first, second))
+            row[chunk] = 0.5 * (kappa - agreement).sum(axis=(1, 2))
     return SignErrors(*_description(environments), weight, squares, loss, min_effective)
 
 

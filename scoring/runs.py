@@ -81,10 +81,9 @@ def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file, restval="")
-            rows = list(reader)
+            header, rows = list(reader.fieldnames or ()), list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ScoringError(f"cannot read {path}: {error}") from error
-    header = list(reader.fieldnames or ())
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise ScoringError(f"{path} has the column {twice[0]} twice")

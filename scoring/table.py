@@ -10,7 +10,7 @@ stands below those that were scored on more, because its average is over other t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -26,6 +26,8 @@ from scoring.program import Scores, TaskResult, score_folders
 from scoring.rank import kendall, spearman
 from scoring.reference import Reference
 from scoring.report.records import Run, read_run
+from scoring.robust_board import RobustResults, evaluate_tasks
+from scoring.runs import Runs
 
 _NO_FILE = "no predictions"
 
@@ -80,6 +82,7 @@ class Leaderboard:
 
     rows: tuple[Row, ...]
     run: Run
+    robust: RobustResults | None = None  # where it was asked for
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
@@ -105,6 +108,15 @@ class Leaderboard:
         """The reference of each task that could be read."""
         results = self.rows[0].scores.tasks
         return {r.task: r.reference for r in results if r.reference is not None}
+
+    def runs(self, task: str) -> Runs:
+        """The models of a task with all measures that have a score there."""
+        reference = self.references[task]
+        found = {measure: entry.values for measure, entry in self.ranked(task)}
+        values = {measure: v for measure, v in found.items() if v is not None}
+        return Runs(
+            task, reference.hparams, reference.values, reference.codes, reference.gap, values
+        )
 
     def ranked(self, task: str) -> tuple[tuple[str, Entry], ...]:
         """The measures with a score on a task, best first."""
@@ -134,6 +146,18 @@ def leaderboard(
         step(folder.name)
     rows.sort(key=lambda row: (-len(row.scores.scored), -row.scores.average, row.measure))
     return Leaderboard(tuple(rows), run)
+
+
+def with_robust(
+    board: Leaderboard, reference: str | Path, *, test_size: int | None, min_effective: float
+) -> Leaderboard:
+    """The leaderboard with the robust evaluation of each task (paper 003).
+
+    `test_size` is the number of examples behind each gap; None is what the corpus says.
+    """
+    tasks = [task for task in board.tasks if task in board.references and board.ranked(task)]
+    runs = {task: board.runs(task) for task in tasks}
+    return replace(board, robust=evaluate_tasks(runs, reference, test_size, min_effective))
 
 
 def measure_folders(out: str | Path) -> list[Path]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -87,6 +87,11 @@ def draw(
         no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         canvas.savefig(file, format="svg", transparent=True, metadata=no_metadata)
     return Figure(_inline(file.getvalue(), alt, width=round(size[0] * 96)), caption)
+
+
+def figures(drawn: Sequence[Figure], kind: str = "figures") -> str:
+    """Figures side by side, as many as the page is wide."""
+    return f'<div class="{kind}">{"".join(figure.html for figure in drawn)}</div>'
 
 
 def _inline(svg: str, alt: str, width: int) -> str:

@@ -10,14 +10,20 @@ import csv
 import io
 import json
 import math
-from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
+from scoring.evaluation import Evaluation
 from scoring.report.notes import PARTIAL, notes
+from scoring.report.robust_formats import (
+    board_cells,
+    board_headers,
+    board_numbers,
+    robust_numbers,
+    robust_sheets,
+)
+from scoring.report.sheets import Cell, Sheet, markdown
 from scoring.results import kit_lines
 from scoring.table import Entry, Leaderboard, Row
-
-Cell = Union[str, float, None]
 
 MARK = " *"  # behind the name of a measure that was not scored on all tasks
 
@@ -25,21 +31,17 @@ _COLUMNS = (
     *("measure", "average", "tasks_scored", "task", "score", "low", "high", "kendall", "spearman"),
     *("seconds", "smallest_given", "reason"),
 )
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A titled table."""
-
-    title: str
-    headers: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+_ROBUST_COLUMNS = ("psi", "sign_error", "sign_error_90", "sign_error_mean", "weaker_sign_error")
 
 
 def sheets(board: Leaderboard) -> tuple[Sheet, ...]:
-    """The average over tasks where there are several, and a sheet per task."""
-    by_task = tuple(_task_sheet(board, task) for task in board.tasks)
-    return by_task if board.has_one_task else (_average_sheet(board), *by_task)
+    """The average over tasks where there are several, and the sheets of each task."""
+    found = [] if board.has_one_task else [_average_sheet(board)]
+    for task in board.tasks:
+        found.append(_task_sheet(board, task))
+        robust = _robust(board, task)
+        found += robust_sheets(robust) if robust is not None else ()
+    return tuple(found)
 
 
 def remarks(board: Leaderboard) -> tuple[str, ...]:
@@ -50,27 +52,19 @@ def remarks(board: Leaderboard) -> tuple[str, ...]:
 
 def to_markdown(board: Leaderboard) -> str:
     """The sheets as Markdown tables, with the remarks as a list."""
-    parts = []
-    for sheet in sheets(board):
-        cells = [[_markdown_cell(cell) for cell in row] for row in sheet.rows]
-        right = [any(isinstance(cell, float) for cell in column) for column in zip(*sheet.rows)]
-        rule = ["---:" if numeric else "---" for numeric in right]
-        lines = [map(_markdown_cell, sheet.headers), rule, *cells]
-        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        parts.append(f"**{_markdown_cell(sheet.title)}**\n\n{table}\n")
-    below = "".join(f"- {_markdown_cell(remark)}\n" for remark in remarks(board))
-    return "\n".join([*parts, below] if below else parts)
+    return markdown(sheets(board), remarks(board))
 
 
 def to_csv(board: Leaderboard) -> str:
     """One line per measure and task, with the measure's average repeated."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n", extrasaction="ignore")
+    columns = _COLUMNS if board.robust is None else (*_COLUMNS, *_ROBUST_COLUMNS)
+    writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
     for row in board.rows:
         whole = _row_numbers(row)
         for task in board.tasks:
-            numbers = {**whole, "task": task, **_entry_numbers(row, task)}
+            numbers = {**whole, "task": task, **_entry_numbers(board, row, task)}
             given = numbers["smallest_given"]
             writer.writerow({**numbers, "smallest_given": given and ", ".join(given)})
     return text.getvalue()
@@ -78,17 +72,19 @@ def to_csv(board: Leaderboard) -> str:
 
 def to_json(board: Leaderboard) -> str:
     """Everything, the scores of all pairs of hyperparameters included."""
-    content = {
+    content: dict[str, Any] = {
         "tasks": board.tasks,
         "notes": notes(board),
         "measures": [
             {
                 **_row_numbers(row),
-                "tasks": {task: _entry_numbers(row, task) for task in board.tasks},
+                "tasks": {task: _entry_numbers(board, row, task) for task in board.tasks},
             }
             for row in board.rows
         ],
     }
+    if board.robust is not None:
+        content["robust"] = {task: robust_numbers(e) for task, e in board.robust.tasks.items()}
     return json.dumps(content, indent=1, allow_nan=False) + "\n"
 
 
@@ -118,19 +114,18 @@ def _task_sheet(board: Leaderboard, task: str) -> Sheet:
     measures = [(row.measure, row.entries[task]) for row in board.rows]
     scored = board.ranked(task)
     rows = (*scored, *(item for item in measures if item[1].score is None))
+    robust = _robust(board, task)
+    more = {measure: board_cells(robust, measure) if robust else () for measure, _ in rows}
     headers = (
-        "measure",
-        "CMI x 100",
-        "95 % interval",
-        "Kendall",
-        "Spearman",
-        "s/model",
-        "smallest given",
+        *("measure", "CMI x 100", "95 % interval", "Kendall", "Spearman"),
+        *(board_headers(robust) if robust else ()),
+        *("s/model", "smallest given"),
     )
-    return Sheet(task, headers, tuple((measure, *_task_cells(entry)) for measure, entry in rows))
+    cells = tuple((measure, *_task_cells(entry, more[measure])) for measure, entry in rows)
+    return Sheet(task, headers, cells)
 
 
-def _task_cells(entry: Entry) -> tuple[Cell, ...]:
+def _task_cells(entry: Entry, robust: tuple[Cell, ...]) -> tuple[Cell, ...]:
     return (
         _times_100(entry.score),
         None
@@ -138,9 +133,14 @@ def _task_cells(entry: Entry) -> tuple[Cell, ...]:
         else f"{100 * entry.interval.low:5.2f} to {100 * entry.interval.high:5.2f}",
         entry.kendall,
         entry.spearman,
+        *robust,
         entry.seconds,
         "no score" if entry.result.cmi is None else entry.result.cmi.minimum.label,
     )
+
+
+def _robust(board: Leaderboard, task: str) -> Evaluation | None:
+    return None if board.robust is None else board.robust.tasks.get(task)
 
 
 def _row_numbers(row: Row) -> dict[str, Any]:
@@ -152,8 +152,8 @@ def _row_numbers(row: Row) -> dict[str, Any]:
     }
 
 
-def _entry_numbers(row: Row, task: str) -> dict[str, Any]:
-    entry = row.entries[task]
+def _entry_numbers(board: Leaderboard, row: Row, task: str) -> dict[str, Any]:
+    entry, robust = row.entries[task], _robust(board, task)
     found, bounds = entry.result.cmi, entry.interval
     return {
         "score": exact(row, task),
@@ -170,15 +170,9 @@ def _entry_numbers(row: Row, task: str) -> dict[str, Any]:
             for pair in found.pairs
         ],
         "reason": entry.result.reason,
+        **(board_numbers(robust, row.measure) if robust else {}),
     }
 
 
 def _times_100(score: float | None) -> float | None:
     return None if score is None else 100.0 * score
-
-
-def _markdown_cell(cell: Cell) -> str:
-    if cell is None:
-        return "-"
-    text = f"{cell:.2f}" if isinstance(cell, float) else " ".join(cell.split())
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")

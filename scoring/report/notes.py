@@ -25,6 +25,8 @@ def notes(board: Leaderboard) -> tuple[str, ...]:
     for task in board.tasks:
         for text in (*_of_task(board, task), *_failed_models(board, task), *_scores(board, task)):
             found.append(f"{task}: {text}")
+    if board.robust is not None:
+        found += board.robust.notes
     unknown = {task for row in board.rows for task in row.scores.without_reference}
     if unknown:
         found.append(f"predictions without a reference: {_listed(sorted(unknown))}")

@@ -6,6 +6,10 @@ which a few cells cannot be read with certainty; those are None here. They are t
 "Pal intra l=1", whose cells do not add up to any average nearby; the SVHN cells of "Mixup" and
 "Mani. Mix.", of which only one number is left; and the Fashion-MNIST cell and the average of
 "Mixup". Every row that is complete has the average that is printed beside it.
+
+Combinations are compared with those that `pgdl combine` writes. The paper calls "Pal l=0 * l=1" the
+product of Pal intra at layers 0 and 1; its numbers are those of Pal intra and Pal inter at layer 0
+in Table 7. "Pal inter + intra" has no counterpart: see `scoring.combine` on its sign.
 """
 
 from __future__ import annotations
@@ -74,9 +78,9 @@ ROWS = (
                  (0.03, 14.18, None, 30.30, 19.51, 35.30, 9.99, None), None),
     PublishedRow("Manifold mixup", "manifold_mixup",
                  (2.24, 2.88, None, 4.23, 4.84, 0.03, 0.13, 0.19), 3.33),
-    PublishedRow("PCA Gi & Mixup", None,
+    PublishedRow("PCA Gi & Mixup", "pca-gi_intra_l0-mixup",
                  (0.04, 33.16, 38.08, 33.76, 20.33, 40.06, 13.19, 10.30), 23.62),
-    PublishedRow("Pal l=0 * l=1", None,
+    PublishedRow("Pal l=0 * l=1", "prod-pal_inter_l0-pal_intra_l0",
                  (1.71, 35.77, 41.58, 25.14, 9.50, 38.92, 18.41, 5.61), 22.08),
     PublishedRow("Pal inter + intra", None,
                  (24.84, 29.70, 14.04, 1.64, 3.45, 14.84, 2.13, 4.89), 11.94),

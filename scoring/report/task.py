@@ -8,8 +8,9 @@ from html import escape
 from scoring.plots import plot_leaderboard, plot_pairs, plot_scatter
 from scoring.reference import Reference
 from scoring.report.explain import explained, most_explaining
-from scoring.report.figures import Figure, draw
+from scoring.report.figures import Figure, draw, figures
 from scoring.report.published import published_scores
+from scoring.report.robust import robust_section
 from scoring.report.tables import task_table
 from scoring.table import Entry, Leaderboard
 
@@ -43,14 +44,12 @@ def task_section(board: Leaderboard, task: str, curves: Sequence[Figure]) -> str
             f"hyperparameters: the other {len(others)} measures</summary>"
             f"{figures(hidden)}</details>"
         )
+    robust = None if board.robust is None else board.robust.tasks.get(task)
+    if robust is not None:
+        parts.append(robust_section(robust))
     if curves:
         parts += [_ABOUT_CURVES, figures(curves)]
     return "\n".join(parts)
-
-
-def figures(drawn: Sequence[Figure], kind: str = "figures") -> str:
-    """Figures side by side, as many as the page is wide."""
-    return f'<div class="{kind}">{"".join(figure.html for figure in drawn)}</div>'
 
 
 def describe(reference: Reference) -> str:

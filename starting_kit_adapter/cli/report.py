@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from starting_kit_adapter.cli.table import add_source, find_reference, read_board
+from starting_kit_adapter.cli.table import add_robust, add_source, find_reference, read_board
 
 if TYPE_CHECKING:
     from scoring.report.figures import Figure
@@ -25,6 +25,7 @@ The page needs no network: it can be mailed, printed or published as it is.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_source(parser)
+    add_robust(parser)
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE", help="the page to write"
     )
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
     folder = find_reference(args).resolve()
     corpus = folder.parent if folder.name in ("reference_data", "input_data") else folder
-    board = read_board(args)
+    board = read_board(args, robust=True)
     curves = {task: curve_figures(board, task) for task in board.tasks}
     write_whole(args.output, report_page(board, name=corpus.name, curves=curves))
     print(f"wrote {args.output}")
