@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 # Of the mean scatter in a direction: what S_w is raised by, so that it can be inverted.
-_RIDGE = 1e-9
+_RIDGE = 1e-12
 
 
 def fisher_ratio(features: np.ndarray, labels: np.ndarray, *, dimensions: int | None = 64) -> float:
@@ -21,7 +21,7 @@ def fisher_ratio(features: np.ndarray, labels: np.ndarray, *, dimensions: int | 
     decomposition (Section 4.5.2: 64 for CIFAR). That is done for all that are wider, and not only
     where S_w cannot be inverted: a trace over 512 directions does not compare with one over 64, and
     whether S_w is singular changes from model to model. What is singular after that - units that
-    are always 0, classes that have collapsed to a point - is raised by a billionth of the mean
+    are always 0, classes that have collapsed to a point - is raised by a trillionth of the mean
     scatter: the first then add nothing, and the second a large, finite number.
     """
     features = np.asarray(features)
