@@ -69,7 +69,7 @@ class WorkerProcess:
     def run(self, job: Job) -> Outcome:
         """Does the job, in a new process if the last one has ended."""
         connection = self._connection or self._start()
-        before = os.fstat(self._log.fileno()).st_size
+        before = self._log_size()
         outcome = replace(
             self._watch(job, connection),
             versions=self._versions,
@@ -105,15 +105,32 @@ class WorkerProcess:
                     self._stop()
                     reason = f"stopped after {job.step_seconds:g} seconds"
                     return tally.ended(TIMED_OUT, reason, used)
-                memory, limit = self._memory(), self._settings.memory
-                if limit is not None and memory > limit:
+                limit = self._settings.memory
+                if limit is not None and (memory := self._memory()) > limit:
                     self._stop()
                     reason = f"stopped at {_size(memory)} of memory; the limit is {_size(limit)}"
                     return replace(tally.ended(OUT_OF_MEMORY, reason, used), peak_memory=memory)
         except (EOFError, OSError):
-            return tally.ended(DIED, self._cause(), time.monotonic() - clock)
+            return tally.ended(DIED, _cause(self._reap()), time.monotonic() - clock)
 
-    def _start(self) -> Connection:
+    def _start(self, attempts: int = 3) -> Connection:
+        """Starts a process and waits until it is ready; one that a signal ended is tried again."""
+        before = self._log_size()
+        self._connection = self._spawn()
+        try:
+            ready = self._connection.recv()
+        except (EOFError, OSError) as error:
+            code = self._reap()
+            if attempts > 1 and code is not None and code < 0 and not self._killed:
+                return self._start(attempts - 1)
+            raise WorkerError(
+                f"a worker did not start: {_cause(code)}\n{self._said(before)}"
+            ) from error
+        assert isinstance(ready, Ready)
+        self._versions = ready.versions
+        return self._connection
+
+    def _spawn(self) -> Connection:
         ours, theirs = socket.socketpair()
         with self._lock, theirs:
             if self._killed:
@@ -130,16 +147,7 @@ class WorkerProcess:
                 env=self._environment(),
                 start_new_session=True,  # Ctrl-C is for the parent
             )
-        self._connection = Connection(ours.detach())
-        try:
-            ready = self._connection.recv()
-        except (EOFError, OSError) as error:
-            raise WorkerError(
-                f"a worker did not start: {self._cause()}\n{self._said(0)}"
-            ) from error
-        assert isinstance(ready, Ready)
-        self._versions = ready.versions
-        return self._connection
+        return Connection(ours.detach())
 
     def _environment(self) -> dict[str, str]:
         threads = dict.fromkeys(_THREADS, str(self._settings.threads))
@@ -166,24 +174,17 @@ class WorkerProcess:
             self._connection.close()
             self._connection = None
 
-    def _cause(self) -> str:
-        """How the process ended, which it did by itself."""
-        process = self._process
-        assert process is not None
+    def _reap(self) -> int | None:
+        """The exit code of a process that closed its pipe; None if it lives on without one."""
+        assert self._process is not None
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_LOOK)  # the pipe may close a little before the process ends
-        code = process.poll()
+            self._process.wait(_LOOK)  # the pipe may close a little before the process ends
+        code = self._process.poll()
         self._stop()
-        if code is None:
-            return "the worker closed its pipe"
-        if code >= 0:
-            return f"the worker ended with exit code {code}"
-        name = signal.Signals(-code).name
-        hint = ", as the system does when memory runs out" if name == "SIGKILL" else ""
-        return f"the worker was ended by {name}{hint}"
+        return code
 
     def _memory(self) -> int:
-        """The resident bytes of the process; 0 where it is not known."""
+        """The resident bytes of the process; 0 where it has just ended."""
         assert self._process is not None
         try:
             pages = Path(f"/proc/{self._process.pid}/statm").read_text().split()[1]
@@ -191,12 +192,27 @@ class WorkerProcess:
             return 0
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
+    def _log_size(self) -> int:
+        return os.fstat(self._log.fileno()).st_size
+
     def _said(self, start: int) -> str:
         """The end of what was written since `start`, without a crash's list of all modules."""
-        size = os.fstat(self._log.fileno()).st_size
-        text = os.pread(self._log.fileno(), size - start, start).decode(errors="replace")
+        text = os.pread(self._log.fileno(), self._log_size() - start, start).decode(
+            errors="replace"
+        )
         lines = [line for line in text.splitlines() if not line.startswith("Extension modules:")]
         return "\n".join(lines).strip()[-_SAID:]
+
+
+def _cause(code: int | None) -> str:
+    """How a worker came to its end."""
+    if code is None:
+        return "the worker closed its pipe"
+    if code >= 0:
+        return f"the worker ended with exit code {code}"
+    name = signal.Signals(-code).name
+    hint = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+    return f"the worker was ended by {name}{hint}"
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

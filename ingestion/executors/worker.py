@@ -48,13 +48,14 @@ def _end_with_parent() -> None:
 
 
 def _versions() -> dict[str, str]:
+    import keras
     import numpy as np
     import tensorflow as tf
 
     return {
         "pgdl": fingerprint.toolkit_version(),
         "tensorflow": tf.__version__,
-        "keras": getattr(tf.keras, "__version__", None) or tf.keras.version(),
+        "keras": keras.__version__,
         "numpy": np.__version__,
         "python": sys.version.split()[0],
     }
