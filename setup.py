@@ -32,7 +32,9 @@ setup(
         "plots": PLOTS,
         "ray": RAY,
         "zoo": ZOO + PLOTS,
-        "test": ["pytest>=7", "ruff==0.17.4", "mypy==2.4.1", "pillow"] + ZOO + PLOTS,
+        "test": ["pytest>=7", "pytest-xdist", "ruff==0.17.4", "mypy==2.4.1", "pillow", "pyyaml"]
+        + ZOO
+        + PLOTS,
     },
     entry_points={"console_scripts": ["pgdl = starting_kit_adapter.cli.main:entry_point"]},
     classifiers=[

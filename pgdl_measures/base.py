@@ -10,7 +10,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import math
-from collections.abc import Callable, Hashable, ItemsView, Mapping
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -38,17 +39,24 @@ class Subject:
         self.data: TrainingData = training_data(dataset, max_bytes=max_bytes or DEFAULT_MAX_BYTES)
         self.network: Network = network(model, self.data.shape)
         self.reused_seconds = 0.0  # what measures would have spent on work they found done
-        self._shared: dict[Hashable, Any] = {}
+        self._shared: dict[Hashable, tuple[Any, float]] = {}  # the value and its seconds
 
     def share(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """What `compute` gives, computed once per key."""
-        if key not in self._shared:
-            self._shared[key] = compute()
-        return self._shared[key]
+        """What `compute` gives, computed once per key; found done, its seconds count as reused."""
+        if key in self._shared:
+            value, seconds = self._shared[key]
+            self.reused_seconds += seconds
+            return value
+        start, reused = time.perf_counter(), self.reused_seconds
+        value = compute()
+        # What it reused itself is part of what it would have cost.
+        seconds = time.perf_counter() - start + self.reused_seconds - reused
+        self._shared[key] = value, seconds
+        return value
 
-    def shared(self) -> ItemsView[Hashable, Any]:
+    def shared(self) -> Iterator[tuple[Hashable, Any]]:
         """Everything that has been shared so far, by key."""
-        return self._shared.items()
+        return ((key, value) for key, (value, _) in self._shared.items())
 
 
 @dataclass(frozen=True)

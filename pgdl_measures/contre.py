@@ -8,9 +8,8 @@ Fisher ratio, which are large for networks that generalize, are negated.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -23,8 +22,6 @@ from pgdl_measures.network import Network
 from pgdl_measures.perturbations.value_range import value_range
 
 _FEATURE_BYTES = 1 << 28  # of features that are held at a time
-
-T = TypeVar("T")
 
 
 def gap(
@@ -91,7 +88,7 @@ def fisher(
             raise MeasureError("the model's features are NaN for some inputs")
         return fisher_ratio(found, np.concatenate(labels), dimensions=dimensions)
 
-    return -_shared(subject, ("contre_fisher", dimensions, sampling), compute)
+    return -subject.share(("contre_fisher", dimensions, sampling), compute)
 
 
 def _accuracy(subject: Subject, sampling: Sampling) -> float:
@@ -113,27 +110,12 @@ def _accuracy(subject: Subject, sampling: Sampling) -> float:
             total += len(outputs)
         return correct / total
 
-    return _shared(subject, ("contre_accuracy", sampling), compute)
+    return subject.share(("contre_accuracy", sampling), compute)
 
 
 def _batches(subject: Subject, sampling: Sampling) -> Iterator[tuple[tf.Tensor, tf.Tensor]]:
     values = subject.share("value_range", lambda: value_range(subject.data.inputs))
     return contrastive_batches(subject.data, values, sampling)
-
-
-def _shared(subject: Subject, key: Hashable, compute: Callable[[], T]) -> T:
-    """What `compute` gives, once for all measures, with the time that the others are spared."""
-    is_new = False
-
-    def timed() -> tuple[T, float]:
-        nonlocal is_new
-        is_new, start = True, time.perf_counter()
-        return compute(), time.perf_counter() - start
-
-    value, seconds = subject.share(key, timed)
-    if not is_new:
-        subject.reused_seconds += seconds
-    return value
 
 
 def _classifier(subject: Subject) -> int:

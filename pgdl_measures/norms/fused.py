@@ -24,7 +24,6 @@ from pgdl_measures.base import Subject
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network import Network
 from pgdl_measures.norms.initial import initial_weights
-from pgdl_measures.norms.sharing import shared
 
 _layers = tf.keras.layers
 _CONVOLUTIONS = (_layers.Conv1D, _layers.Conv2D)
@@ -77,7 +76,7 @@ class FusedNetwork:
 
     def __init__(self, subject: Subject) -> None:
         self._model = subject.model
-        self._keras_layers = _chain(subject.model)
+        self._keras_layers = chain(subject.model)
         self._parts = _parts(self._keras_layers, subject.network)
         fused = [part for part in self._parts if isinstance(part, _Part)]
         if not fused:
@@ -142,13 +141,14 @@ class FusedNetwork:
 
 def fused_network(subject: Subject) -> FusedNetwork:
     """The fused network of a subject."""
-    return shared(subject, "fused_network", lambda: FusedNetwork(subject))
+    return subject.share("fused_network", lambda: FusedNetwork(subject))
 
 
-def _chain(model: tf.keras.Model) -> list[tf.keras.layers.Layer]:
+def chain(model: tf.keras.Model) -> list[tf.keras.layers.Layer]:
+    """The layers of a model that has nothing but layers one after the other."""
     if not isinstance(model, tf.keras.Sequential):
         raise MeasureError(
-            f"the model is a {type(model).__name__}; norms of layers need a plain chain of them "
+            f"the model is a {type(model).__name__}; this measure needs a plain chain of layers "
             "(Sequential)"
         )
     return [layer for layer in model.layers if not isinstance(layer, _layers.InputLayer)]

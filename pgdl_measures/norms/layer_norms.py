@@ -6,7 +6,6 @@ import numpy as np
 
 from pgdl_measures.base import Subject
 from pgdl_measures.norms.fused import fused_network
-from pgdl_measures.norms.sharing import shared
 from pgdl_measures.norms.spectral import spectral_norm
 
 
@@ -23,8 +22,7 @@ def squared_frobenius(kernels: list[np.ndarray]) -> np.ndarray:
 
 def squared_spectral(subject: Subject, boundary: str) -> np.ndarray:
     """||W_i||_2^2 of each layer."""
-    return shared(
-        subject,
+    return subject.share(
         ("squared_spectral", boundary),
         lambda: _squared_spectral(subject, fused_network(subject).kernels, boundary),
     )

@@ -16,7 +16,7 @@ import tensorflow as tf
 from pgdl_measures.base import Subject
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network import Network
-from pgdl_measures.norms.sharing import sample, shared
+from pgdl_measures.norms.sampling import sample
 
 PERCENTILE = 10
 
@@ -34,19 +34,24 @@ def margin(subject: Subject, examples: int, seed: int) -> float:
             )
         return found
 
-    return shared(subject, ("margin", examples, seed), compute)
+    return subject.share(("margin", examples, seed), compute)
 
 
 def margins(subject: Subject, inputs: tf.Tensor, labels: tf.Tensor) -> np.ndarray:
     """The margin of each example."""
     network = subject.network
-    if int(tf.reduce_max(labels)) >= network.outputs or network.outputs < 2:
-        raise MeasureError(
-            f"the labels go up to {int(tf.reduce_max(labels))}; "
-            f"the model has {network.outputs} outputs"
-        )
+    check_labels(network, labels)
     graph = network.graph("margins", lambda: _build(network, to_logits(subject.model)))
     return graph(inputs, labels).numpy()
+
+
+def check_labels(network: Network, labels: tf.Tensor) -> None:
+    """Raises where a label has no output, or the only one."""
+    low, high = int(tf.reduce_min(labels)), int(tf.reduce_max(labels))
+    if low < 0 or high >= network.outputs or network.outputs < 2:
+        raise MeasureError(
+            f"the labels go from {low} to {high}; the model has {network.outputs} outputs"
+        )
 
 
 def to_logits(model: tf.keras.Model) -> Callable[[tf.Tensor], tf.Tensor]:

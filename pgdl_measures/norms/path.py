@@ -18,7 +18,6 @@ from pgdl_measures.base import Subject
 from pgdl_measures.network import Network
 from pgdl_measures.norms.fused import FusedNetwork, fused_network
 from pgdl_measures.norms.margin import margin
-from pgdl_measures.norms.sharing import shared
 
 
 def path_norm_over_margin(subject: Subject, *, examples: int = 5_000, seed: int = 0) -> float:
@@ -28,7 +27,7 @@ def path_norm_over_margin(subject: Subject, *, examples: int = 5_000, seed: int 
 
 def path_norm(subject: Subject) -> float:
     """sqrt(sum_i f_{w^2}(1)[i] / m) (27)."""
-    total = shared(subject, "path_norm", lambda: _squared_path_norm(subject))
+    total = subject.share("path_norm", lambda: _squared_path_norm(subject))
     return math.sqrt(total / subject.data.total)
 
 

@@ -23,7 +23,8 @@ from pgdl_measures.base import Subject
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network import Network
 from pgdl_measures.norms.fused import FusedNetwork, fused_network
-from pgdl_measures.norms.sharing import sample, shared
+from pgdl_measures.norms.margin import check_labels
+from pgdl_measures.norms.sampling import sample
 
 EPSILON = 1e-3
 _LARGEST = 2.0
@@ -46,11 +47,12 @@ def perturbation_size(
             ("perturbation_size", magnitude_aware), lambda: _build(fused, network, magnitude_aware)
         )
         inputs, labels = sample(subject.data, examples, seed)
+        check_labels(network, labels)
         numbers = (tf.constant(n, tf.int32) for n in (draws, depth, seed))
         return float(graph(inputs, labels, *fused.tensors(), *numbers))
 
     key = ("perturbation_size", magnitude_aware, examples, draws, depth, seed)
-    return shared(subject, key, search)
+    return subject.share(key, search)
 
 
 def _build(fused: FusedNetwork, network: Network, magnitude_aware: bool) -> Any:
