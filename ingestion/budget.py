@@ -1,8 +1,8 @@
-"""The limits of a run: seconds and memory, per model or by the starting kit's rule.
+"""The time that models may take, each by itself or together by the starting kit's rule.
 
 Per model, every step of it - reading the data, loading, each measure - may take so many seconds: a
 measure is a submission of its own. The kit's rule is a budget per task instead: that many seconds
-times its models, for each measure; from the first model past it on, the prediction is EXCEEDED.
+times its models, for each measure; after the model that uses it up, predictions are EXCEEDED.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ class Limits:
     """What a model may use."""
 
     seconds: float = COMPETITION_SECONDS
-    rule: str = "model"
-    memory: int | None = None  # bytes of a worker
+    rule: str = "model"  # one of RULES
 
     def step_seconds(self, models: int) -> float:
         """The longest that one step may take, in a task of that many models."""
@@ -41,5 +40,5 @@ class TaskBudgets:
         self._used[task, measure] += seconds
 
     def exceeded(self, task: str, measure: str) -> bool:
-        """Whether the model that was spent on last is past the budget."""
+        """Whether a measure has used up its budget of a task."""
         return self._used[task, measure] > self._seconds[task]

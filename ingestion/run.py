@@ -179,22 +179,25 @@ class _Keeper:
         return budgets
 
     def _charge(self, outcome: Outcome, jobs: Queue) -> list[Outcome]:
-        """The kit's rule: a measure past its budget has no value here, nor from here on."""
+        """The kit's rule: after the model that uses up a measure's budget, no other has a value."""
         assert self._budgets is not None
         task, following = outcome.job.task, []
         for measure, seconds in outcome.seconds.items():
+            was_over = self._budgets.exceeded(task, measure)  # while this one was under way
             self._budgets.spend(task, measure, seconds)
-            if self._budgets.exceeded(task, measure):
+            if not self._budgets.exceeded(task, measure):
+                continue
+            if was_over or measure in outcome.errors:
                 outcome = replace(
                     outcome,
                     status=BEYOND,
                     values={k: v for k, v in outcome.values.items() if k != measure},
                     errors={**outcome.errors, measure: EXCEEDED},
                 )
-                following += [
-                    Outcome(job, BEYOND, errors={measure: EXCEEDED}, rest=rest)
-                    for job, rest in jobs.drop(task, measure)
-                ]
+            following += [
+                Outcome(job, BEYOND, errors={measure: EXCEEDED}, rest=rest)
+                for job, rest in jobs.drop(task, measure)
+            ]
         return [outcome, *following]
 
 

@@ -122,7 +122,7 @@ def _request(corpus: Path, given: Mapping[str, Any]) -> Request:
     return Request(
         tasks,
         choose_measures(names, options, seed),
-        Limits(settings["time_limit"], settings["time_rule"], settings.get("memory_limit")),
+        Limits(settings["time_limit"], settings["time_rule"]),
         seed or 0,
         _model_ids(models, tasks) if models else None,
         given.get("limit"),

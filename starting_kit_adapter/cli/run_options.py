@@ -9,9 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ingestion.budget import COMPETITION_SECONDS, RULES
 from pgdl_measures.errors import PgdlError
 
-DEFAULTS = {"time_limit": 300.0, "time_rule": "model", "threads": 1, "executor": "local"}
+DEFAULTS = {
+    "time_limit": COMPETITION_SECONDS,
+    "time_rule": RULES[0],
+    "threads": 1,
+    "executor": "local",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     limits.add_argument(
         "--time-rule",
-        choices=["model", "task"],
+        choices=RULES,
         help="task: the kit's rule - a measure may use that many seconds times the models of the "
         "task, and from then on predicts EXCEEDED (default: model)",
     )
