@@ -6,6 +6,7 @@ from setuptools import find_packages, setup
 
 PLOTS = ["matplotlib>=3.5"]
 RAY = ["ray>=2.9"]
+TEST = ["pytest>=7", "pytest-xdist", "ruff==0.17.4", "mypy==2.4.1", "pillow", "pyyaml"]
 ZOO = ["scikit-learn>=1.1"]  # its 8x8 digits are the embedded data set
 
 setup(
@@ -32,9 +33,7 @@ setup(
         "plots": PLOTS,
         "ray": RAY,
         "zoo": ZOO + PLOTS,
-        "test": ["pytest>=7", "pytest-xdist", "ruff==0.17.4", "mypy==2.4.1", "pillow", "pyyaml"]
-        + ZOO
-        + PLOTS,
+        "test": TEST + ZOO + PLOTS,
     },
     entry_points={"console_scripts": ["pgdl = starting_kit_adapter.cli.main:entry_point"]},
     classifiers=[

@@ -3,8 +3,8 @@
     python benchmarks/curves.py [--batches 8]
 
 The unit is the bare forward pass: the same number of examples as the curve sees - pairs times
-magnitudes - through the same network, in one compiled loop, without any perturbation. Best of three,
-taken in turns.
+magnitudes - through the same network, in one compiled loop, without any perturbation. Best of
+three, taken in turns.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ import numpy as np
 import tensorflow as tf
 
 from pgdl_measures import complexities
-from pgdl_measures.curves import mixup_curve
+from pgdl_measures.curves import Curve, mixup_curve
 from pgdl_measures.data import training_data
 from pgdl_measures.network import Network, network
-from pgdl_measures.perturbations.mixup import draw_batches, draw_pairs
 from pgdl_measures.response import MAGNITUDES
 
 SHAPE, CLASSES, EXAMPLES = (32, 32, 3), 10, 4096
@@ -68,24 +67,19 @@ def forward(net: Network) -> Callable[[tf.Tensor, int], None]:
     return lambda inputs, count: bare(inputs, tf.constant(count)).numpy()
 
 
-def eager_algorithm_1(model: tf.keras.Model, inputs, labels, layer: int, batches: int) -> int:
-    """The paper's loops, batch by batch in eager mode: shuffle, sort, pair, mix, predict."""
-    seen = 0
+def eager_algorithm_1(model: tf.keras.Model, dataset: tf.data.Dataset, batches: int) -> None:
+    """The paper's loops as they are printed: shuffle the dataset for each magnitude, then batch by
+    batch in eager mode sort by label, pair, drop, mix, predict."""
     for i, alpha in enumerate(MAGNITUDES["intra"]):
-        order = draw_batches(
-            tf.constant(EXAMPLES), tf.constant(batches), tf.constant(128), tf.constant([i, 0])
-        )
-        for k in range(batches):
-            pairs = draw_pairs(labels, order[k : k + 1], "intra")
-            x1, x2 = (tf.gather(inputs, index) for index in (pairs.first, pairs.second))
-            for step in model.layers[:layer]:
-                x1, x2 = step(x1), step(x2)
-            x = (1 - alpha) * x1 + alpha * x2
-            for step in model.layers[layer:]:
-                x = step(x)
-            hits = tf.argmax(x, axis=-1, output_type=tf.int32) == tf.gather(labels, pairs.first)
-            seen += len(hits)
-    return seen
+        shuffled = dataset.shuffle(EXAMPLES, seed=i).batch(128).take(batches)
+        for inputs, labels in shuffled:
+            order = tf.argsort(labels, stable=True)
+            x, y = tf.gather(inputs, order), tf.gather(labels, order)
+            same = y[::2] == y[1::2]
+            x1, x2, y1 = (tf.boolean_mask(part, same) for part in (x[::2], x[1::2], y[::2]))
+            outputs = model((1 - alpha) * x1 + alpha * x2, training=False)
+            hits = tf.argmax(outputs, axis=-1, output_type=tf.int32) == y1
+            float(tf.reduce_mean(tf.cast(hits, tf.float32)))
 
 
 def best(*actions: Callable[[], object], repeats: int = 3) -> list[float]:
@@ -99,6 +93,43 @@ def best(*actions: Callable[[], object], repeats: int = 3) -> list[float]:
     return times.min(axis=0).tolist()
 
 
+def compare(name: str, dataset: tf.data.Dataset, batches: int, reading: float) -> None:
+    """Prints the ratios of one network."""
+    data, model = training_data(dataset), build(name)
+    net = network(model, SHAPE)
+    bare = forward(net)
+
+    def curve(layer: int, hoist: bool) -> Curve:
+        settings = {"pairing": "intra", "layer": layer, "batches": batches, "hoist": hoist}
+        return mixup_curve(net, data, MAGNITUDES["intra"], **settings)
+
+    start = time.perf_counter()
+    pairs = int(curve(0, True).pairs[:, 0].sum())
+    first = time.perf_counter() - start
+    count = pairs * len(MAGNITUDES["intra"])
+    for layer, hoist in ((0, False), (1, True), (1, False)):
+        curve(layer, hoist)  # traced before it is timed
+    bare(data.inputs, count)
+    four = ("gi_intra_l0", "pal_intra_l0", "mean_accuracy_intra_l0", "mixup")
+    unit, h0, d0, h1, d1, together, alone, eager = best(
+        lambda: bare(data.inputs, count),
+        lambda: curve(0, True),
+        lambda: curve(0, False),
+        lambda: curve(1, True),
+        lambda: curve(1, False),
+        lambda: complexities(four, batches=batches)(model, dataset),
+        lambda: complexities(four[:1], batches=batches)(model, dataset),
+        lambda: eager_algorithm_1(model, dataset, batches),
+    )
+    print(f"\n{name}: {count} forward passes, {unit:.2f} s bare")
+    print(f"  curve / forward passes, l = 0     {h0 / unit:.2f}   (not hoisted {d0 / unit:.2f})")
+    print(f"  curve / forward passes, l = 1     {h1 / unit:.2f}   (not hoisted {d1 / unit:.2f})")
+    print(f"  eager Algorithm 1 / curve, l = 0  {eager / h0:.1f}")
+    print(f"  four measures / one               {together / alone:.2f}")
+    print(f"  tracing, once per architecture    {first - h0:.2f} s")
+    print(f"  reading all data / curve          {reading / h0:.2f}   (once per task)")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--batches", type=int, default=8)
@@ -106,66 +137,14 @@ def main() -> None:
     rng = np.random.default_rng(0)
     labels = rng.integers(0, CLASSES, EXAMPLES).astype(np.int32)
     inputs = rng.normal(size=(EXAMPLES, *SHAPE)).astype(np.float32)
-    dataset = tf.data.Dataset.from_tensor_slices((inputs, labels))
+    serialized = tf.data.Dataset.from_tensor_slices(
+        ([tf.io.serialize_tensor(x).numpy() for x in inputs], labels)
+    )
+    dataset = serialized.map(lambda x, y: (tf.io.parse_tensor(x, tf.float32), y))
     (reading,) = best(lambda: training_data(dataset.take(EXAMPLES)))  # a new object every time
-    data = training_data(dataset)
-
     print(f"curves of 11 magnitudes, {batches} batches of 128, {EXAMPLES} images of 32x32x3")
     for name in NETS:
-        model = build(name)
-        net = network(model, SHAPE)
-        bare = forward(net)
-
-        def curve(layer: int, hoist: bool, net: Network = net):
-            return mixup_curve(
-                net,
-                data,
-                MAGNITUDES["intra"],
-                pairing="intra",
-                layer=layer,
-                batches=batches,
-                hoist=hoist,
-            )
-
-        def measures(names: list[str], model: tf.keras.Model = model):
-            return complexities(names, batches=batches)(model, dataset)
-
-        start = time.perf_counter()
-        pairs = int(curve(0, True).pairs[:, 0].sum())
-        first = time.perf_counter() - start
-        count = pairs * len(MAGNITUDES["intra"])
-        for layer, hoist in ((0, False), (1, True), (1, False)):
-            curve(layer, hoist)  # traced before it is timed
-        bare(data.inputs, count)
-
-        one, four = (
-            ["gi_intra_l0"],
-            ["gi_intra_l0", "pal_intra_l0", "mean_accuracy_intra_l0", "mixup"],
-        )
-        unit, h0, d0, h1, d1, together, alone = best(
-            lambda bare=bare, count=count: bare(data.inputs, count),
-            lambda: curve(0, True),
-            lambda: curve(0, False),
-            lambda: curve(1, True),
-            lambda: curve(1, False),
-            lambda: measures(four),
-            lambda: measures(one),
-        )
-        (eager,) = best(
-            lambda model=model: eager_algorithm_1(model, data.inputs, data.labels, 0, batches),
-            repeats=1,
-        )
-        print(f"\n{name}: {count} forward passes, {unit:.2f} s bare")
-        print(
-            f"  curve / forward passes, l = 0        {h0 / unit:.2f}   (not hoisted {d0 / unit:.2f})"
-        )
-        print(
-            f"  curve / forward passes, l = 1        {h1 / unit:.2f}   (not hoisted {d1 / unit:.2f})"
-        )
-        print(f"  eager Algorithm 1 / curve, l = 0     {eager / h0:.1f}")
-        print(f"  four measures / one                  {together / alone:.2f}")
-        print(f"  tracing, once per architecture       {first - h0:.2f} s")
-        print(f"  reading all data / curve             {reading / h0:.2f}   (once per task)")
+        compare(name, dataset, batches, reading)
 
 
 if __name__ == "__main__":

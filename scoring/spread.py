@@ -19,6 +19,6 @@ def spread_warning(train_acc: npt.ArrayLike) -> str | None:
     if high - low <= LIMIT:
         return None
     return (
-        f"training accuracies spread from {low:.3f} to {high:.3f}: measures are compared only among "
-        "models that fit their training data alike"
+        f"training accuracies spread from {low:.3f} to {high:.3f}: measures are compared only "
+        "among models that fit their training data alike"
     )

@@ -15,7 +15,7 @@ from scoring.errors import ScoringError
 
 VERBS = (
     *("ls", "check", "zoo"),
-    *("run", "score", "table", "report"),
+    *("run", "combine", "score", "table", "report"),
     *("bundle", "codabench-bundle"),
 )
 
