@@ -74,8 +74,8 @@ def fisher(
     check_images(subject.data)
     network, classifier = subject.network, _classifier(subject)
     width = _forward(network, subject.data.inputs[:1], classifier).shape[1]
-    fitting = _FEATURE_BYTES // (4 * width)
-    chosen = min(examples or len(subject.data), fitting)
+    chosen = len(subject.data) if examples is None else examples
+    chosen = min(chosen, _FEATURE_BYTES // (4 * width))
     sampling = Sampling(count, magnitude, _names(operations), chosen, seed)
 
     def compute() -> float:

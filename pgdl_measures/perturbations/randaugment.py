@@ -49,7 +49,8 @@ def draw(
             [examples, count], [seed, 0], 0, len(RANDAUGMENT), tf.int32, alg="philox"
         )
     else:
-        number = tf.tile([[_number(name) for name in operations]], [examples, 1])
+        numbers = tf.constant([_number(name) for name in operations], tf.int32)
+        number = tf.tile(numbers[tf.newaxis], [examples, 1])
     uniform = tf.random.stateless_uniform([*number.shape, 3], [seed, 1], alg="philox")
     values = [operation.value(magnitude) for operation in OPERATIONS.values()]
     signed = [isinstance(op, Moving) and op.signed for op in OPERATIONS.values()]

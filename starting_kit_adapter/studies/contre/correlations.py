@@ -1,0 +1,101 @@
+"""How each setting's value goes with the test accuracy over the models of a task.
+
+Spearman's correlation as in Tables 1, 2, 3 and 6 of paper 004, and the partial one given training
+accuracy of Table 5. Measures are negated accuracies and Fisher ratios, so they are negated back.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from scoring.errors import ScoringError
+from scoring.partial import partial_spearman
+from scoring.rank import spearman
+from scoring.reference import Reference
+from starting_kit_adapter.cli.text import table
+from starting_kit_adapter.studies.contre.settings import Grid
+
+UNDEFINED = (
+    "-: undefined, because all models have the same value, or because a partial correlation "
+    "divides by zero where the order of the models is that of their training accuracies (eq. 2)"
+)
+
+
+@dataclass(frozen=True)
+class Correlations:
+    """The correlations of a grid's settings; None where they are undefined."""
+
+    grid: Grid
+    models: int
+    spearman: Mapping[tuple[str, str], float | None]  # by row and column
+    partial: Mapping[tuple[str, str], float | None]
+
+
+def correlate(
+    grid: Grid, reference: Reference, values: Mapping[str, Mapping[str, float]]
+) -> Correlations:
+    """Over the models that have all values; `values` is by measure and model."""
+    needed = [values[measure.name] for measure in grid.cells.values()]
+    known = [i for i, model in enumerate(reference.ids) if all(model in found for found in needed)]
+    test, train = reference.test_acc[known], reference.train_acc[known]
+    found, partial = {}, {}
+    for cell, measure in grid.cells.items():
+        performance = -np.array([values[measure.name][reference.ids[i]] for i in known])
+        found[cell] = _if_defined(spearman, test, performance)
+        partial[cell] = _if_defined(partial_spearman, test, performance, train)
+    return Correlations(grid, len(known), found, partial)
+
+
+def to_text(correlations: Correlations) -> str:
+    """The tables of a grid, with both correlations."""
+    grid = correlations.grid
+    parts = [f"{grid.title}, {correlations.models} models"]
+    for title, found in (
+        ("Spearman correlation with test accuracy", correlations.spearman),
+        ("the same, given training accuracy", correlations.partial),
+    ):
+        rows = [[row, *(found.get((row, column)) for column in grid.columns)] for row in grid.rows]
+        parts.append(table([title, *grid.columns], rows))
+    return "\n\n".join(parts)
+
+
+def to_csv(correlations: Correlations) -> str:
+    """A line per setting."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["row", "column", "measure", "models", "spearman", "partial_spearman"])
+    for (row, column), measure in correlations.grid.cells.items():
+        found = correlations.spearman[row, column], correlations.partial[row, column]
+        texts = ["" if value is None else repr(value) for value in found]
+        writer.writerow([row, column, measure.name, correlations.models, *texts])
+    return file.getvalue()
+
+
+def to_json(correlations: Correlations) -> dict[str, object]:
+    """The same as plain values."""
+    return {
+        "title": correlations.grid.title,
+        "models": correlations.models,
+        "cells": [
+            {
+                "row": row,
+                "column": column,
+                "measure": measure.name,
+                "spearman": correlations.spearman[row, column],
+                "partial_spearman": correlations.partial[row, column],
+            }
+            for (row, column), measure in correlations.grid.cells.items()
+        ],
+    }
+
+
+def _if_defined(statistic: Callable[..., float], *vectors: np.ndarray) -> float | None:
+    try:
+        return statistic(*vectors)
+    except ScoringError:
+        return None

@@ -1,0 +1,121 @@
+"""What the study computes: grids of settings of ContRE, each setting a measure.
+
+Grids are the tables and figures of paper 004: `transformations` is Tables 1, 5 and 6, `ablation`
+Table 2, `singles` Figure 3, `pairs` Figure 4. A setting that stands in several grids is one measure
+and is computed once. Needs no TensorFlow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from pgdl_measures.base import Measure
+
+COUNTS = (2, 3, 4)  # N of Table 2
+MAGNITUDES = (4, 9, 15, 20)  # M of Table 2
+CONTRE = "ContRE"
+
+# The operations of `pgdl_measures.perturbations.operations`, which imports TensorFlow.
+# fmt: off
+OPERATIONS = (
+    "AutoContrast", "Equalize", "Invert", "Rotate", "Posterize", "Solarize", "SolarizeAdd", "Color",
+    "Contrast", "Brightness", "Sharpness", "ShearX", "ShearY", "CutoutAbs", "TranslateXabs",
+    "TranslateYabs",
+)
+# fmt: on
+TRANSFORMATIONS = {
+    "Center Crop": "CenterCrop",
+    "Random Crop": "RandomCrop",
+    "Random Flip": "RandomFlip",
+    "Random Rotation": "RandomRotation",
+}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of settings."""
+
+    name: str
+    title: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: Mapping[tuple[str, str], Measure]  # by row and column; not all need be there
+
+
+def grids(parts: Sequence[str], **options: Any) -> list[Grid]:
+    """The grids of these names; `options` are given to every measure."""
+    return [_GRIDS[part](options) for part in parts]
+
+
+def measures(chosen: Sequence[Grid]) -> list[Measure]:
+    """The measures of grids, each once."""
+    return list({m.name: m for grid in chosen for m in grid.cells.values()}.values())
+
+
+def _transformations(options: Mapping[str, Any]) -> Grid:
+    cells = {}
+    for statistic, column in (("accuracy", "accuracy"), ("fisher", "Fisher ratio")):
+        cells[CONTRE, column] = _contre(2, 20, options, statistic)
+        for row, operation in TRANSFORMATIONS.items():
+            cells[row, column] = _fixed([operation], options, statistic)
+    rows = (*TRANSFORMATIONS, CONTRE)
+    title = "Transformations (Tables 1, 5 and 6)"
+    return Grid("transformations", title, rows, ("accuracy", "Fisher ratio"), cells)
+
+
+def _ablation(options: Mapping[str, Any]) -> Grid:
+    cells = {
+        (f"M={magnitude}", f"N={count}"): _contre(count, magnitude, options)
+        for magnitude in MAGNITUDES
+        for count in COUNTS
+    }
+    rows = tuple(f"M={magnitude}" for magnitude in MAGNITUDES)
+    columns = tuple(f"N={count}" for count in COUNTS)
+    return Grid("ablation", "Operations N and magnitude M (Table 2)", rows, columns, cells)
+
+
+def _singles(options: Mapping[str, Any]) -> Grid:
+    cells = {(name, "accuracy"): _fixed([name], options) for name in OPERATIONS}
+    cells[CONTRE, "accuracy"] = _contre(2, 20, options)
+    title = "Single operations (Figure 3)"
+    return Grid("singles", title, (*OPERATIONS, CONTRE), ("accuracy",), cells)
+
+
+def _pairs(options: Mapping[str, Any]) -> Grid:
+    """Two operations in the order of the list; on the diagonal, one."""
+    cells = {pair: _fixed(pair, options) for pair in combinations(OPERATIONS, 2)}
+    cells.update({(name, name): _fixed([name], options) for name in OPERATIONS})
+    return Grid("pairs", "Pairs of operations (Figure 4)", OPERATIONS, OPERATIONS, cells)
+
+
+_GRIDS = {
+    "transformations": _transformations,
+    "ablation": _ablation,
+    "singles": _singles,
+    "pairs": _pairs,
+}
+PARTS = tuple(_GRIDS)
+
+
+def _contre(
+    count: int, magnitude: int, options: Mapping[str, Any], statistic: str = "accuracy"
+) -> Measure:
+    fixed = {"count": count, "magnitude": float(magnitude)}
+    return _measure(f"{statistic}_n{count}_m{magnitude}", statistic, fixed, options)
+
+
+def _fixed(
+    operations: Sequence[str], options: Mapping[str, Any], statistic: str = "accuracy"
+) -> Measure:
+    fixed = {"operations": tuple(operations), "magnitude": 20.0}
+    return _measure(f"{statistic}_{'_'.join(operations)}", statistic, fixed, options)
+
+
+def _measure(
+    name: str, statistic: str, fixed: Mapping[str, Any], options: Mapping[str, Any]
+) -> Measure:
+    target = f"pgdl_measures.contre:{statistic}"
+    return Measure(name, "", target, fixed, options, needs="images")

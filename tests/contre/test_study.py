@@ -1,0 +1,97 @@
+"""`pgdl study contre`: complete, resumable, and honest about what is undefined."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from corpora import write_task
+from scipy import stats
+
+from pgdl_measures.errors import PgdlError
+from pgdl_measures.perturbations.operations import RANDAUGMENT, SINGLE
+from scoring.reference import Reference
+from starting_kit_adapter.cli import study
+from starting_kit_adapter.studies.contre import settings
+from starting_kit_adapter.studies.contre.correlations import correlate, to_csv, to_text
+from starting_kit_adapter.studies.contre.plots import save_figure
+
+
+def pgdl_study(*arguments: str) -> int:
+    parser = argparse.ArgumentParser()
+    study.add_arguments(parser)
+    return study.run(parser.parse_args([*arguments]))
+
+
+@pytest.fixture
+def zoo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).resolve().parents[2])]))
+    return write_task(tmp_path / "zoo" / "small", shape=(8, 8, 3), count=90).parent
+
+
+def test_the_settings_are_those_of_the_paper():
+    assert tuple(RANDAUGMENT) == settings.OPERATIONS
+    assert tuple(settings.TRANSFORMATIONS.values()) == tuple(SINGLE)
+    sizes = {grid.name: len(grid.cells) for grid in settings.grids(settings.PARTS, seed=0)}
+    assert sizes == {"transformations": 10, "ablation": 12, "singles": 17, "pairs": 136}
+    # Contre itself is in three grids and single operations are in two, but computed once.
+    assert len(settings.measures(settings.grids(settings.PARTS))) == 10 + 11 + 16 + 120
+
+
+def test_the_tables_of_a_small_zoo_are_written_and_a_second_run_computes_nothing(
+    zoo, tmp_path, capsys
+):
+    out = tmp_path / "out"
+    command = ["contre", str(zoo), "-o", str(out), "--parts", "transformations,ablation"]
+    quick = ["--examples", "50", "--workers", "1"]
+    assert pgdl_study(*command, *quick) == 0
+    assert "6 models computed now" in capsys.readouterr().out
+    folder = out / "contre" / "small"
+    found = {path.name for path in folder.iterdir()}
+    files = ("ablation", "transformations")
+    assert found == {f"{f}.{s}" for f in files for s in ("txt", "csv", "svg", "png")} | {
+        "study.json"
+    }
+    first = (folder / "study.json").read_text()
+    assert pgdl_study(*command, *quick) == 0
+    assert "0 models computed now" in capsys.readouterr().out
+    assert (folder / "study.json").read_text() == first
+
+    # The correlation is that of the predictions with the test accuracies.
+    values = json.loads((out / "accuracy_n3_m9" / "small.predict").read_text())
+    reference = json.loads((zoo / "small" / "model_configs.json").read_text())
+    pairs = [(m["metrics"]["test_acc"], -values[f"model_{i}"]) for i, m in reference.items()]
+    expected = stats.spearmanr(*zip(*pairs))[0]
+    with (folder / "ablation.csv").open() as file:
+        row = next(r for r in csv.DictReader(file) if (r["row"], r["column"]) == ("M=9", "N=3"))
+    assert float(row["spearman"]) == pytest.approx(expected)
+    assert row["partial_spearman"] == ""  # all training accuracies are 1 in this zoo
+    assert "undefined" in (folder / "ablation.txt").read_text()
+
+
+def test_a_wrong_part_and_a_zoo_without_accuracies_are_refused(zoo, tmp_path):
+    with pytest.raises(PgdlError, match="unknown part 'pair'; did you mean pairs"):
+        pgdl_study("contre", str(zoo), "-o", str(tmp_path), "--parts", "pair")
+    (zoo / "small" / "model_configs.json").unlink()
+    with pytest.raises(PgdlError, match=r"task small has no model_configs\.json"):
+        pgdl_study("contre", str(zoo), "-o", str(tmp_path))
+
+
+def test_every_part_is_drawn(tmp_path):
+    rng = np.random.default_rng(0)
+    ids = tuple(f"model_{i}" for i in range(12))
+    accuracies = rng.random((2, 12))
+    reference = Reference("t", ids, (), (), np.zeros((12, 0), int), *accuracies)
+    for grid in settings.grids(settings.PARTS):
+        values = {m.name: dict(zip(ids, rng.normal(size=12))) for m in grid.cells.values()}
+        found = correlate(grid, reference, values)
+        assert all(-1 <= value <= 1 for value in found.spearman.values())
+        for path in save_figure(found, tmp_path / grid.name):
+            assert path.stat().st_size > 5000
+        assert to_csv(found).count("\n") == len(grid.cells) + 1
+        assert grid.title in to_text(found)
