@@ -120,6 +120,17 @@ def _register_contre() -> None:
         )
 
 
+def _register_adversarial() -> None:
+    register(
+        Measure(
+            "adversarial_pvalue",
+            "evidence, by adversarial translations, that the model depends on its training data",
+            "pgdl_measures.adversarial.measure:adversarial_pvalue",
+            needs="images",
+        )
+    )
+
+
 def _register_norms() -> None:
     """The 24 measures of paper 003, by module."""
     initial = "initial weights"
@@ -167,4 +178,5 @@ def _register_norms() -> None:
 
 _register_response()
 _register_contre()
+_register_adversarial()
 _register_norms()

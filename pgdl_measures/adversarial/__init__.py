@@ -1,0 +1,11 @@
+"""Detecting overfitting via adversarial examples (paper 002).
+
+independence  the tests: pairwise, N models, basic; p-values and intervals (NumPy only)
+translations  how an image is moved without losing pixels
+windows       which translations a network misclassifies, evaluated when first needed
+generators    adversarial example generators over translations, and their densities
+examination   all of it for one network and its data
+measure       the registered complexity
+gradient      the L2-gradient generator of linear classifiers, with its analytic density
+synthetic     the 500-dimensional study of Section 4
+"""

@@ -1,0 +1,35 @@
+"""The registered measure: evidence that a network depends on its own training data (paper 002)."""
+
+from __future__ import annotations
+
+import math
+
+from pgdl_measures.adversarial.examination import examine
+from pgdl_measures.base import Subject
+
+
+def adversarial_pvalue(
+    subject: Subject,
+    *,
+    generator: str = "strongest",
+    eps: int = 2,
+    room: str = "upsample",
+    seed: int = 0,
+) -> float:
+    """The evidence against independence of network and training data.
+
+    This is ln(3 / delta) with delta the uncapped p-value of eq. 8, which orders networks for which
+    p is 1 too. It has the sign of T_S: a risk estimate above the training error predicts a gap, one
+    below it does not. `room` says how translations are made lossless: by upsampling (Section 5.3)
+    or circularly.
+    """
+    found = examine(
+        subject.network,
+        subject.data.inputs,
+        subject.data.labels,
+        generators=(generator,),
+        eps=eps,
+        room=room,
+        seed=seed,
+    ).test(generator)
+    return math.copysign(found.evidence, found.statistic)

@@ -1,0 +1,97 @@
+"""Translations tau_v of images that lose no pixel (paper 002, Sections 5.1 to 5.3).
+
+A translation by v = (down, right) is a shift of a crop window by -v over a larger canvas. The
+density of a generator of range eps needs translations up to 3 eps (Figure 7). Where images have no
+spare pixels around the window, they are upsampled bilinearly to have them, or moved circularly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import tensorflow as tf
+
+from pgdl_measures.errors import MeasureError
+
+ROOMS = ("upsample", "circular")  # how to make room around images that have no spare pixels
+
+
+@dataclass(frozen=True)
+class Translations:
+    """All translations within 3 eps of images that are shown to a network through a window."""
+
+    eps: int
+    window: tuple[int, int]  # height and width that the network takes
+    canvas: tuple[int, int]  # height and width over which the window moves
+    resizes: bool  # whether images are brought to the size of the canvas first
+
+    @property
+    def side(self) -> int:
+        """Translations in each direction: -3 eps to 3 eps."""
+        return 6 * self.eps + 1
+
+    def apply(self, images: tf.Tensor, rows: tf.Tensor, shifts: tf.Tensor) -> tf.Tensor:
+        """tau_v of images[rows] for shifts v [n, 2], each image resized once however often it is
+        asked for."""
+        needed, row = tf.unique(rows)
+        canvas = self.canvases(tf.gather(images, needed))
+        height, width = self.canvas
+        origin = [(c - w) // 2 for c, w in zip(self.canvas, self.window)]
+        down = (origin[0] - shifts[:, :1] + tf.range(self.window[0])) % height  # [n, h]
+        right = (origin[1] - shifts[:, 1:] + tf.range(self.window[1])) % width  # [n, w]
+        pixel = (row[:, None] * height + down)[:, :, None] * width + right[:, None, :]
+        return tf.gather(tf.reshape(canvas, [-1, images.shape[-1]]), pixel)
+
+    def canvases(self, images: tf.Tensor) -> tf.Tensor:
+        """Images at the size over which the window moves."""
+        return tf.image.resize(images, self.canvas, method="bilinear") if self.resizes else images
+
+
+def translations(
+    image_shape: Sequence[int], window_shape: Sequence[int], eps: int, room: str = "upsample"
+) -> Translations:
+    """The translations of images of one shape for a network that takes another.
+
+    Images that are larger than the window by 6 eps or more have room; where both are of one size,
+    `room` says how it is made.
+    """
+    if room not in ROOMS:
+        raise MeasureError(f"the room is {room!r}; expected one of {', '.join(ROOMS)}")
+    if not isinstance(eps, int) or eps < 1:
+        raise MeasureError(f"eps is {eps!r}; expected a positive number of pixels")
+    if len(image_shape) != 3:
+        raise MeasureError(
+            f"translations are of images; the inputs have shape {list(image_shape)}, "
+            "expected [height, width, channels]"
+        )
+    if len(window_shape) != 3 or image_shape[2] != window_shape[2]:
+        raise MeasureError(
+            f"the images have shape {list(image_shape)}; the model takes {list(window_shape)}"
+        )
+    image, window = (image_shape[0], image_shape[1]), (window_shape[0], window_shape[1])
+    if image == window:
+        if room == "circular":
+            # Within one neighbourhood no two shifts may be the same image.
+            if 2 * eps + 1 > min(window):
+                raise MeasureError(f"images of {_size(window)} are too small for eps = {eps}")
+            return Translations(eps, window, window, resizes=False)
+        return Translations(eps, window, (window[0] + 6 * eps, window[1] + 6 * eps), resizes=True)
+    spare = min(i - w for i, w in zip(image, window))
+    if spare < 6 * eps:
+        raise MeasureError(
+            f"images of {_size(image)} leave {spare} pixels around windows of {_size(window)}; "
+            f"eps = {eps} needs {6 * eps}, or images of the window's size"
+        )
+    return Translations(eps, window, image, resizes=False)
+
+
+def neighbourhood(eps: int) -> np.ndarray:
+    """The translations within eps [K, 2], row-major, with that by nothing in the middle."""
+    span = np.arange(-eps, eps + 1)
+    return np.stack(np.meshgrid(span, span, indexing="ij"), axis=-1).reshape(-1, 2)
+
+
+def _size(shape: tuple[int, int]) -> str:
+    return "x".join(map(str, shape))
