@@ -34,6 +34,8 @@ from pgdl_measures.data import DEFAULT_MAX_BYTES, training_data
 from pgdl_measures.errors import PgdlError
 from pgdl_measures.response import computed_curves
 
+_CURVE_OF = ("perturbation", "pairing", "layer")  # what a curve is called by
+
 
 class Measuring:
     """A worker's memory of the task that it is at."""
@@ -107,8 +109,7 @@ def _reason(error: Exception) -> str:
 def _curves(subject: Subject) -> list[dict[str, Any]]:
     return [
         {
-            "pairing": settings["pairing"],
-            "layer": settings["layer"],
+            **{what: settings[what] for what in _CURVE_OF if what in settings},
             "magnitudes": curve.magnitudes.tolist(),
             "accuracy": [round(accuracy, 6) for accuracy in curve.accuracy.tolist()],
         }

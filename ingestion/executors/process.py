@@ -159,6 +159,7 @@ class WorkerProcess:
         }
         if self._gpu is not None:
             environment["CUDA_VISIBLE_DEVICES"] = self._gpu
+            environment["TF_FORCE_GPU_ALLOW_GROWTH"] = "true"  # others may share it
         return environment
 
     def _stop(self) -> None:

@@ -9,6 +9,7 @@ installed.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -48,6 +49,7 @@ class RayExecutor:
 
         ours = not ray.is_initialized()
         if ours:
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no calls home from our run
             ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR)
         try:
             actor = ray.remote(
