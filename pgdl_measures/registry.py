@@ -176,7 +176,29 @@ def _register_norms() -> None:
             register(Measure(name, summary, target, needs=needs))
 
 
+def _register_competition() -> None:
+    """The starting kit's baselines, then the podium of the competition."""
+    initial = "initial weights"
+    for module, name, summary, needs in (
+        ("baselines", "parameter_count", "number of trainable weights", ""),
+        ("baselines", "jacobian_norm", "mean square of the outputs' Jacobians at all layers", ""),
+        ("baselines", "distance_from_init", "distance of the weights from their start", initial),
+        ("sharpness", "sharpness", "worst relative change of weights borne (negated)", ""),
+        ("dbi", "dbi", "Davies-Bouldin index of early features", ""),
+        ("dbi", "dbi_mixup", "Davies-Bouldin index times mixup errors (1st place)", ""),
+        ("perturbed_margin", "mixup_margin", "mean margin (negated) of mixed examples", ""),
+        ("perturbed_margin", "augment_margin", "the same of augmented images", "images"),
+        ("augmentation", "augmentation_penalty", "changes by augmentation (2nd place)", "images"),
+        ("label_variation", "vpm", "label variation of mixed examples' features (3rd place)", ""),
+        ("label_variation", "vr", "change of label variation between layers", ""),
+        ("label_variation", "wcv", "largest label variation of the last layers", ""),
+    ):
+        target = f"pgdl_measures.competition.{module}:{name}"
+        register(Measure(name, summary, target, needs=needs))
+
+
 _register_response()
 _register_contre()
 _register_adversarial()
 _register_norms()
+_register_competition()

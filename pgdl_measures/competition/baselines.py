@@ -1,0 +1,72 @@
+"""The baselines of the starting kit: parameter count, distance from initialization, Jacobian norm.
+
+Jacobian norm: the kit's sample submission (sample_code_submission/complexity.py). Its mean is over
+the first 528 examples, here over a sample of 512; there a layer is one that the kit has wrapped,
+here every layer.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from pgdl_measures.base import Subject
+from pgdl_measures.competition.features import layer_inputs
+from pgdl_measures.network import Network
+from pgdl_measures.norms.initial import initial_weights
+from pgdl_measures.norms.sampling import sample
+
+
+def parameter_count(subject: Subject) -> float:
+    """The number of trainable weights."""
+    return float(sum(math.prod(weight.shape) for weight in subject.model.trainable_weights))
+
+
+def distance_from_init(subject: Subject) -> float:
+    """The Euclidean distance of all trainable weights from their initial values, as they are:
+    nothing is fused or divided, unlike in `fro_dist`."""
+    model = subject.model
+    total = 0.0
+    for weight, now, start in zip(model.weights, model.get_weights(), initial_weights(model)):
+        if weight.trainable:
+            total += float(np.sum(np.square(np.asarray(now, np.float64) - start)))
+    return math.sqrt(total)
+
+
+def jacobian_norm(subject: Subject, *, examples: int = 512, seed: int = 0) -> float:
+    """The mean square of d outputs / d input of a layer, averaged over examples, then layers."""
+    network, entries = subject.network, layer_inputs(subject)
+    graph = network.graph("jacobian_norm", lambda: _build(network, entries))
+    inputs, labels = sample(subject.data, examples, seed)
+    return float(graph(inputs)) / (len(labels) * len(entries))
+
+
+def _build(network: Network, entries: list[int]) -> Any:
+    stops = [*entries[1:], None]
+
+    @tf.function(input_signature=[tf.TensorSpec([None, *network.input_shape], tf.float32)])
+    def mean_squares(inputs: tf.Tensor) -> tf.Tensor:
+        """The sum over examples and layers of the mean square over outputs and features."""
+        total = tf.constant(0.0)
+        for start in tf.range(0, tf.shape(inputs)[0], network.forward_batch):
+            tf.autograph.experimental.set_loop_options(parallel_iterations=1)
+            batch = inputs[start : start + network.forward_batch]
+            # Rows of the Jacobian one by one: the memory does not grow with the outputs.
+            for output in tf.range(network.outputs):
+                tf.autograph.experimental.set_loop_options(parallel_iterations=1)
+                x, sources = batch, []
+                with tf.GradientTape() as tape:
+                    for entry, stop in zip(entries, stops):
+                        tape.watch(x)
+                        sources.append(x)
+                        x = network.run(x, entry, stop)
+                    row = tf.gather(x, output, axis=-1)
+                for gradient in tape.gradient(row, sources):
+                    size = math.prod(gradient.shape[1:])
+                    total += tf.reduce_sum(gradient**2) / (size * network.outputs)
+        return total
+
+    return mean_squares
