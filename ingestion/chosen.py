@@ -59,7 +59,11 @@ def _own(target: str) -> Measure:
         sys.path.insert(0, os.getcwd())
     module, _, function = target.partition(":")
     try:
-        found = getattr(importlib.import_module(module), function)
+        imported = importlib.import_module(module)
+        registered = [measure for measure in measures() if measure.name == function]
+        if registered and not hasattr(imported, function):  # by the module, such as `gi_blur`
+            return registered[0]
+        found = getattr(imported, function)
     except (ImportError, AttributeError) as error:
         raise PgdlError(f"there is no measure {target!r}: {error}") from error
     summary = (found.__doc__ or "a measure of yours").strip().splitlines()[0]

@@ -33,7 +33,7 @@ class Curve:
 
     magnitudes: np.ndarray  # [magnitudes]
     correct: np.ndarray  # [batches, magnitudes]
-    pairs: np.ndarray  # [batches, magnitudes]: the same at all magnitudes, unless reshuffled
+    pairs: np.ndarray  # [batches, magnitudes]: of examples, or examples where none are paired
 
     @property
     def accuracy(self) -> np.ndarray:
@@ -154,6 +154,24 @@ def _build(network: Network, layer: int, pairing: str, hoist: bool) -> Any:
     return curve
 
 
+def check_magnitudes(magnitudes: Sequence[float]) -> None:
+    """Raises where a curve has no magnitudes, or not in order."""
+    if len(magnitudes) == 0 or list(magnitudes) != sorted(magnitudes):
+        raise MeasureError(f"the magnitudes are {list(magnitudes)}; expected increasing numbers")
+
+
+def check_labels(network: Network, data: TrainingData) -> None:
+    """Raises where the labels are all one, or not among the network's outputs."""
+    classes = sorted(data.class_counts)
+    if len(classes) < 2:
+        raise MeasureError(f"all labels are {classes[0]}; expected at least two classes")
+    if classes[0] < 0 or classes[-1] >= network.outputs:
+        raise MeasureError(
+            f"the labels go from {classes[0]} to {classes[-1]}; "
+            f"the model has {network.outputs} outputs"
+        )
+
+
 def _check(
     network: Network,
     data: TrainingData,
@@ -164,21 +182,13 @@ def _check(
 ) -> None:
     if pairing not in PAIRINGS:
         raise MeasureError(f"the pairing is {pairing!r}; expected one of {', '.join(PAIRINGS)}")
-    if len(magnitudes) == 0 or list(magnitudes) != sorted(magnitudes):
-        raise MeasureError(f"the magnitudes are {list(magnitudes)}; expected increasing numbers")
+    check_magnitudes(magnitudes)
     if batches < 1 or batch_size < 2:
         raise MeasureError(f"{batches} batches of {batch_size} have no pair in them")
-    classes = sorted(data.class_counts)
-    if len(classes) < 2:
-        raise MeasureError(f"all labels are {classes[0]}; expected at least two classes")
-    if classes[0] < 0 or classes[-1] >= network.outputs:
-        raise MeasureError(
-            f"the labels go from {classes[0]} to {classes[-1]}; "
-            f"the model has {network.outputs} outputs"
-        )
+    check_labels(network, data)
     if pairing == "intra":
         alone = [label for label, count in data.class_counts.items() if count < 2]
-        if len(alone) == len(classes):
+        if len(alone) == len(data.class_counts):
             raise MeasureError(
                 "every class has a single example, so that none can be paired within its class"
             )

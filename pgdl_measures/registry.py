@@ -131,6 +131,38 @@ def _register_adversarial() -> None:
     )
 
 
+def register_invariance(perturbation: str, words: str, where: str = "") -> None:
+    """The measures of a perturbation; `where` is `module:name` for one that a module registers."""
+    for name, function, summary in (
+        ("gi", "gi", f"Gi-score of the response curve of {words}"),
+        ("mean_accuracy", "mean_accuracy", f"mean accuracy (negated) under {words}"),
+        ("augmented_accuracy", "augmented", f"accuracy (negated) under random {words}"),
+    ):
+        register(
+            Measure(
+                f"{name}_{perturbation}",
+                summary,
+                f"pgdl_measures.invariance:{function}",
+                {"perturbation": where or perturbation},
+                needs="images",
+            )
+        )
+
+
+def _register_invariance() -> None:
+    """Section 4.2 of paper 000, and two more perturbations."""
+    for perturbation, words in (
+        ("rotation", "rotation by up to 180 degrees"),
+        ("rotation90", "rotation by up to 90 degrees"),
+        ("translation_x", "horizontal translation"),
+        ("translation_y", "vertical translation"),
+        ("colour_jitter", "colour jitter"),
+        ("noise", "Gaussian noise"),
+        ("intensity", "scaling of the intensity"),
+    ):
+        register_invariance(perturbation, words)
+
+
 def _register_norms() -> None:
     """The 24 measures of paper 003, by module."""
     initial = "initial weights"
@@ -199,6 +231,7 @@ def _register_competition() -> None:
 
 _register_response()
 _register_contre()
+_register_invariance()
 _register_adversarial()
 _register_norms()
 _register_competition()

@@ -8,7 +8,7 @@ magnitude, so that the value of one does not depend on which others were asked f
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,9 @@ _STATISTICS: dict[str, tuple[statistics.Statistic, int]] = {
     "mean_accuracy": (statistics.mean_accuracy, -1),
     "end_point": (statistics.end_point, -1),
 }
+
+
+_CURVE = "response_curve"  # begins the keys of shared curves
 
 
 def response(
@@ -61,12 +64,27 @@ def response(
 
 def shared_curve(subject: Subject, magnitudes: Sequence[float], **settings: Any) -> Curve:
     """The curve of `mixup_curve`, computing only the magnitudes that no measure has needed yet."""
-    columns = subject.share(("mixup_curve", *sorted(settings.items())), dict[float, _Column])
+    return shared_columns(
+        subject,
+        settings,
+        magnitudes,
+        lambda missing: mixup_curve(subject.network, subject.data, missing, **settings),
+    )
+
+
+def shared_columns(
+    subject: Subject,
+    settings: Mapping[str, Any],
+    magnitudes: Sequence[float],
+    compute: Callable[[Sequence[float]], Curve],
+) -> Curve:
+    """The curve of these settings, of which `compute` gives the magnitudes that are missing."""
+    columns = subject.share((_CURVE, *sorted(settings.items())), dict[float, _Column])
     missing = [alpha for alpha in magnitudes if alpha not in columns]
     subject.reused_seconds += sum(columns[a].seconds for a in magnitudes if a in columns)
     if missing:
         start = time.perf_counter()
-        new = mixup_curve(subject.network, subject.data, missing, **settings)
+        new = compute(missing)
         seconds = (time.perf_counter() - start) / len(missing)
         for alpha, correct, pairs in zip(missing, new.correct.T, new.pairs.T):
             columns[alpha] = _Column(correct, pairs, seconds)
@@ -76,7 +94,7 @@ def shared_curve(subject: Subject, magnitudes: Sequence[float], **settings: Any)
 def computed_curves(subject: Subject) -> Iterator[tuple[dict[str, Any], Curve]]:
     """The curves that measures have computed of a subject, with their settings."""
     for key, columns in subject.shared():
-        if isinstance(key, tuple) and key[0] == "mixup_curve":
+        if isinstance(key, tuple) and key[0] == _CURVE:
             yield dict(key[1:]), _curve(columns, sorted(columns))
 
 
