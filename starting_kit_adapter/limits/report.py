@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from itertools import groupby
 from typing import Any
 
 from starting_kit_adapter.cli.text import table
@@ -17,16 +16,17 @@ _WIDTH = 9  # of a column of numbers
 
 def summary(costs: Sequence[Cost], limit: float) -> str:
     """The costliest model of every task and measure."""
-    rows = []
-    for (task, measure), group in groupby(sorted(costs, key=_place), key=_place):
-        found = [cost for cost in group if not cost.problem]
-        if found:
-            worst = max(found, key=lambda cost: cost.longest)
-            rows.append([task, measure, len(found), worst.model, *_numbers(worst, limit)])
-    known = next((cost for cost in costs if not cost.problem), None)
-    if known is None:
+    found = [cost for cost in costs if not cost.problem]
+    if not found:
         return "no model could be measured"
-    return table(["task", "measure", "models", "worst", *_headers(known)], rows)
+    groups: dict[tuple[str, str], list[Cost]] = {}
+    for cost in found:
+        groups.setdefault((cost.task, cost.measure), []).append(cost)
+    rows = []
+    for (task, measure), group in groups.items():
+        worst = max(group, key=lambda cost: cost.longest)
+        rows.append([task, measure, len(group), worst.model, *_numbers(worst, limit)])
+    return table(["task", "measure", "models", "worst", *_headers(found[0])], rows)
 
 
 def details(costs: Sequence[Cost], limit: float) -> str:
@@ -40,15 +40,13 @@ def details(costs: Sequence[Cost], limit: float) -> str:
 
 def fits(costs: Sequence[Cost], limit: float) -> bool:
     """Whether every model is known to stay within the limit."""
-    return bool(costs) and all(not c.problem and c.longest <= limit for c in costs)
+    return all(not c.problem and c.longest <= limit for c in costs)
 
 
 def verdict(costs: Sequence[Cost], limit: float) -> str:
     """One line: how many models do not fit."""
     over = sum(cost.longest > limit for cost in costs if not cost.problem)
     unknown = sum(bool(cost.problem) for cost in costs)
-    if not costs:
-        return "no model was selected"
     if not over and not unknown:
         return f"all {len(costs)} fit into {limit:g} s"
     return f"{over} of {len(costs)} do not fit into {limit:g} s" + (
@@ -100,10 +98,6 @@ def to_json(
         else None,
         "costs": [asdict(cost) for cost in costs],
     }
-
-
-def _place(cost: Cost) -> tuple[str, str]:
-    return cost.task, cost.measure
 
 
 def _headers(cost: Cost) -> list[str]:
