@@ -19,25 +19,30 @@ CONFIDENCE = 0.975  # of each interval, in all of the paper's figures
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an adversarial example generator g did to each example of a sample."""
+    """What an adversarial example generator g did to each example: of one sample [m], or of many
+    [samples, m]."""
 
-    loss: np.ndarray  # [m] bool: L(f, x)
-    adversarial_loss: np.ndarray  # [m] bool: L(f, g(x))
-    density: np.ndarray  # [m]: h_g(g(x)) where L(f, g(x)) = 1; of no consequence elsewhere
+    loss: np.ndarray  # bool: L(f, x)
+    adversarial_loss: np.ndarray  # bool: L(f, g(x))
+    density: np.ndarray  # h_g(g(x)) where L(f, g(x)) = 1; of no consequence elsewhere
 
     @property
     def weighted_loss(self) -> np.ndarray:
-        """L(f, g(x)) h_g(g(x)) [m], the terms of eq. 4."""
+        """L(f, g(x)) h_g(g(x)), the terms of eq. 4."""
         return np.where(self.adversarial_loss, self.density, 0.0)
 
     @property
     def differences(self) -> np.ndarray:
-        """T_i [m] (eq. 5)."""
+        """T_i (eq. 5)."""
         return self.weighted_loss - self.loss
+
+    def of(self, sample: int) -> Outcome:
+        """One sample of many."""
+        return Outcome(self.loss[sample], self.adversarial_loss[sample], self.density[sample])
 
     @property
     def estimates(self) -> dict[str, Estimate]:
-        """The paper's three estimates of the error with their intervals."""
+        """The paper's three estimates of the error of one sample, with their intervals."""
         return {
             "test_error": estimate(self.loss),
             "adversarial_error": estimate(self.adversarial_loss),

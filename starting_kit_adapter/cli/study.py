@@ -9,12 +9,13 @@ from __future__ import annotations
 import argparse
 import importlib
 
-STUDIES = ("contre",)
+STUDIES = ("contre", "adversarial")
 
 HELP = "Repeat a paper's study on a corpus: its tables and figures"
 EXAMPLES = """\
 examples:
   pgdl study contre zoo/ -o out/        ContRE: ablation of N and M, single and paired operations
+  pgdl study adversarial -o out/        detecting overfitting: the synthetic experiments
   pgdl study contre -h                  what it computes, and how to make it quick
 """
 

@@ -16,6 +16,7 @@ from translated_networks import (
 
 from pgdl_measures.adversarial.examination import examine
 from pgdl_measures.adversarial.generators import GENERATORS
+from pgdl_measures.adversarial.independence import pairwise_test
 from pgdl_measures.errors import MeasureError, UnknownNameError
 from pgdl_measures.network import network
 
@@ -158,6 +159,29 @@ def test_densities_agree_with_monte_carlo(name):
         expected = originals.sum() / at.sum()
         assert density == pytest.approx(expected, abs=5 / np.sqrt(at.sum()))
     assert outcome.weighted_loss.mean() == pytest.approx(wrong.mean(), abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["strongest", "nearest"])
+def test_independence_is_rejected_in_fewer_than_5_percent_of_300_independent_tests(name):
+    """Noise has the same density wherever it is moved, and the network has not seen it: the data is
+    300 test sets of 100 images, of which some are misclassified."""
+    shape = (6, 6, 1)
+    model = random_model(shape, seed=2)
+    images = random_images(300 * 100, shape, seed=11)
+    outcome = examine(
+        network(model, shape),
+        tf.constant(images),
+        tf.zeros([len(images)], tf.int32),
+        generators=(name,),
+        eps=1,
+        room="circular",
+    ).outcomes[name]
+    differences = outcome.differences.reshape(300, 100)
+    p = np.array([pairwise_test(row, 1.5).p for row in differences])
+    assert (differences > 0).any(axis=1).all() and (differences < 0).any(axis=1).all()
+    assert (p < 0.05).mean() < 0.05
+    error = differences.std() / np.sqrt(differences.size)
+    assert abs(differences.mean()) < 4 * error
 
 
 def test_bad_questions_get_one_clear_answer():
