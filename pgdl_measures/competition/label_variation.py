@@ -88,7 +88,7 @@ def vr(subject: Subject, *, graphs: int = 11, examples: int = 500, seed: int = 0
 
 def variation(laplacian: np.ndarray, targets: np.ndarray) -> float:
     """tr(Y' L Y) per example."""
-    return float(np.sum(targets * (laplacian @ targets)) / len(targets))
+    return float(np.sum(targets * tf.matmul(laplacian, targets).numpy()) / len(targets))
 
 
 def cosines(points: np.ndarray) -> np.ndarray:
@@ -96,7 +96,7 @@ def cosines(points: np.ndarray) -> np.ndarray:
     points = np.asarray(points, np.float64)
     lengths = np.linalg.norm(points, axis=1, keepdims=True)
     unit = points / np.where(lengths > 0, lengths, 1)
-    return unit @ unit.T
+    return tf.matmul(unit, unit, transpose_b=True).numpy()
 
 
 def nearest(similarity: np.ndarray, neighbours: int) -> np.ndarray:
