@@ -40,6 +40,7 @@ def run(args: argparse.Namespace) -> int:
     import_tensorflow()
     from pgdl_measures.adversarial.synthetic import DEPENDENT, INDEPENDENT
     from scoring.files import write_whole
+    from starting_kit_adapter.overfit.figures import save
     from starting_kit_adapter.studies.adversarial import plots
     from starting_kit_adapter.studies.adversarial.findings import beside_the_paper, find
 
@@ -60,8 +61,8 @@ def run(args: argparse.Namespace) -> int:
         "experiments": {name: findings.to_json() for name, findings in found.items()},
     }
     write_whole(folder / "study.json", json.dumps(content, indent=1) + "\n")
-    plots.save(plots.figure5(found), folder / "figure5")
-    plots.save(plots.figure6(found), folder / "figure6")
+    save(plots.figure5(found), folder / "figure5")
+    save(plots.figure6(found), folder / "figure6")
     print(f"\nwrote {folder} in {duration(time.monotonic() - start)}")
     return 0
 

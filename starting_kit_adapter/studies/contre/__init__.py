@@ -38,6 +38,7 @@ values of all models as `pgdl run` does, so that the same command continues an i
 """
 
 _SHOWN = 10  # failures that are printed
+_PRINTED = 8  # columns of a table that is printed; a wider one is only written
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -128,7 +129,8 @@ def _write(task: Task, chosen: Sequence[Grid], report: Report, folder: Path) -> 
     found = [c.correlate(grid, reference, values) for grid in chosen]
     for part in found:
         text = c.to_text(part)
-        print(f"\n{task.name}: {text}")
+        if len(part.grid.columns) <= _PRINTED:
+            print(f"\n{task.name}: {text}")
         write_whole(folder / f"{part.grid.name}.txt", f"{text}\n\n{c.UNDEFINED}\n")
         write_whole(folder / f"{part.grid.name}.csv", c.to_csv(part))
         save_figure(part, folder / part.grid.name)

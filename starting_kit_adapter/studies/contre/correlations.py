@@ -21,8 +21,8 @@ from starting_kit_adapter.cli.text import table
 from starting_kit_adapter.studies.contre.settings import Grid
 
 UNDEFINED = (
-    "-: undefined, because all models have the same value, or because a partial correlation "
-    "divides by zero where the order of the models is that of their training accuracies (eq. 2)"
+    "-: no such setting; or undefined, because all models have the same value or, of a partial "
+    "correlation, because they are ordered as by their training accuracies (eq. 2 divides by zero)"
 )
 
 

@@ -12,8 +12,6 @@ from starting_kit_adapter.studies.contre.settings import CONTRE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_TEXT_CELLS = 20  # a heat map with more columns or rows has no numbers in it
-
 
 def save_figure(correlations: Correlations, stem: Path) -> list[Path]:
     """Writes the figure of a grid as SVG and PNG."""
@@ -25,7 +23,7 @@ def save_figure(correlations: Correlations, stem: Path) -> list[Path]:
         ) from error
     grid = correlations.grid
     is_map = len(grid.columns) > 1
-    width = 3.0 + 0.62 * len(grid.columns) if is_map else 5.5
+    width = 3.6 + 0.6 * len(grid.columns) if is_map else 5.5
     figure = Figure(figsize=(width, 1.4 + 0.34 * len(grid.rows)), layout="constrained")
     (plot_map if is_map else plot_bars)(correlations, figure.add_subplot())
     paths = [stem.with_suffix(suffix) for suffix in (".svg", ".png")]
@@ -57,13 +55,12 @@ def plot_map(correlations: Correlations, ax: Axes) -> None:
         for row in grid.rows
     ]
     image = ax.imshow(values, cmap="RdBu", vmin=-1, vmax=1, aspect="auto")
-    if max(len(grid.rows), len(grid.columns)) <= _TEXT_CELLS:
-        for (row, column), found in correlations.spearman.items():
-            if found is not None:
-                at = grid.columns.index(column), grid.rows.index(row)
-                ink = "white" if abs(found) > 0.7 else "black"
-                ax.text(*at, f"{found:.2f}", ha="center", va="center", color=ink, fontsize=7)
-    turned = 90 if max(map(len, grid.columns)) > 6 else 0
+    for (row, column), found in correlations.spearman.items():
+        if found is not None:
+            at = grid.columns.index(column), grid.rows.index(row)
+            ink = "white" if abs(found) > 0.6 else "black"
+            ax.text(*at, f"{found:.2f}", ha="center", va="center", color=ink, fontsize=7)
+    turned = 90 if len(grid.columns) > 6 else 0
     ax.set_xticks(range(len(grid.columns)), grid.columns, rotation=turned)
     ax.set_yticks(range(len(grid.rows)), grid.rows)
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.05)

@@ -1,0 +1,55 @@
+"""Figures 6 to 9 of paper 000: the gap against each measure, coloured by augmentation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from starting_kit_adapter.studies.invariance import MEASURES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from starting_kit_adapter.studies.invariance_scores import MeasureScore, Scores
+
+_LEVELS = ("none", "partial", "full")
+
+
+def save_figure(scores: Scores, stem: Path) -> None:
+    """A panel per measure, with n, CMI and Pearson's R."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 3.4), layout="constrained")
+    panels = figure.subplots(1, len(scores.of), sharey=True)
+    for ax, one in zip(panels, scores.of):
+        _plot(scores, one, ax)
+    panels[0].set_ylabel("generalization gap")
+    panels[-1].legend(title="augmentation", frameon=False, fontsize=8, title_fontsize=8)
+    figure.suptitle(scores.perturbation.replace("_", " "), fontsize=11)
+    for suffix in (".svg", ".png"):
+        figure.savefig(stem.with_suffix(suffix), dpi=150)
+
+
+def _plot(scores: Scores, one: MeasureScore, ax: Axes) -> None:
+    levels = np.array(scores.levels)
+    sign = 1 if one.measure == "gi" else -1  # accuracies as such, not negated
+    for number, level in enumerate(_LEVELS):
+        of = levels == level
+        ax.plot(
+            sign * one.values[of],
+            scores.gap[of],
+            "os^"[number],
+            color=f"C{number}",
+            alpha=0.8,
+            markersize=5,
+            label=level,
+        )
+    cmi = "-" if one.cmi is None else f"{100 * one.cmi:.1f}"
+    r = "-" if one.pearson is None else f"{sign * one.pearson:.2f}"
+    ax.set_title(f"n = {len(levels)}, CMI {cmi}, R {r}", fontsize=9)
+    ax.set_xlabel(MEASURES[one.measure], fontsize=9)
+    ax.grid(alpha=0.4)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
