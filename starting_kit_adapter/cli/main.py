@@ -6,8 +6,9 @@ import argparse
 import importlib
 import os
 import sys
+from logging import Formatter
 
-from absl import app, logging
+from absl import logging
 from absl.flags import argparse_flags
 
 from pgdl_measures.errors import PgdlError
@@ -15,7 +16,8 @@ from scoring.errors import ScoringError
 
 VERBS = (
     *("ls", "check", "zoo"),
-    *("run", "combine", "score", "table", "report"),
+    *("run", "limits", "combine", "score", "table", "report"),
+    *("invariance", "study"),
     *("bundle", "codabench-bundle"),
 )
 
@@ -65,10 +67,15 @@ def main(args: argparse.Namespace) -> int:
         return 130
 
 
-def entry_point(argv: list[str] | None = None) -> None:
-    """The console script."""
+def entry_point() -> None:
+    """The console script.
+
+    Not `absl.app.run`: TensorFlow up to 2.14, imported inside of it, compares tensors by identity.
+    """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up chatter
-    app.run(main, argv=argv, flags_parser=lambda argv: _parser().parse_args(argv[1:]))
+    logging.use_absl_handler()
+    logging.get_absl_handler().setFormatter(Formatter("pgdl: %(message)s"))
+    sys.exit(main(_parser().parse_args()))
 
 
 if __name__ == "__main__":
