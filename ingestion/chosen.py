@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pgdl_measures.base import Measure
@@ -14,17 +14,21 @@ from pgdl_measures.registry import complexity, measures
 
 
 def choose_measures(
-    names: Sequence[str], options: Mapping[str, Any], seed: int | None = None
+    names: Sequence[str],
+    options: Mapping[str, Any],
+    seed: int | None = None,
+    *,
+    offers: Collection[str] = ("images", "initial weights"),
 ) -> list[Measure]:
     """Measures by name; each option goes to those that have it, and the seed to those that draw.
 
-    `all` is every registered measure; `module:function` is a function of the user's with the
-    signature `function(subject, *, option=…) -> float`, named by the function. An option that is
-    set to its default is the same as one that is not set.
+    `all` is every registered measure that needs no more than `offers`; `module:function` is a
+    function of the user's with the signature `function(subject, *, option=…) -> float`, named by
+    the function. An option that is set to its default is the same as one that is not set.
     """
     chosen: dict[str, Measure] = {}
     for name in names:
-        for measure in measures() if name == "all" else [_measure(name)]:
+        for measure in _all(offers) if name == "all" else [_measure(name)]:
             if chosen.setdefault(measure.name, measure).target != measure.target:
                 raise PgdlError(f"two measures are named {measure.name!r}: rename your function")
     if not options and seed is None:  # then no measure's code needs to be imported, nor TensorFlow
@@ -47,6 +51,10 @@ def choose_measures(
         )
         for name, measure in chosen.items()
     ]
+
+
+def _all(offers: Collection[str]) -> list[Measure]:
+    return [m for m in measures() if not m.needs or m.needs in offers]
 
 
 def _measure(name: str) -> Measure:

@@ -10,6 +10,8 @@ the path of a single task is a corpus of one task.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -36,6 +38,17 @@ class Task:
         if known not in self.model_ids:
             raise UnknownNameError(f"model of task {self.name}", model_id, self.model_ids)
         return self.folder / known
+
+    def offers(self) -> frozenset[str]:
+        """What not every task has and some measures need: images, and initial weights."""
+        found = set()
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            config = json.loads((self.folder / self.model_ids[0] / "config.json").read_text())
+            if len(config["input_shape"]) == 3:
+                found.add("images")
+        if all((self.folder / m / "weights_init.hdf5").is_file() for m in self.model_ids):
+            found.add("initial weights")
+        return frozenset(found)
 
     def shards(self, split: str = "train") -> list[Path]:
         """The tfrecord files of a split, in the order of their numbers."""

@@ -30,7 +30,8 @@ def run(args: argparse.Namespace) -> int:
     if args.what == "measures":
         from pgdl_measures import measures
 
-        print(table(["measure", "what it is"], [[m.name, m.summary] for m in measures()]))
+        rows = [[m.name, m.summary, m.needs] for m in measures()]
+        print(table(["measure", "what it is", "needs"], rows))
         return 0
 
     from ingestion.corpus import find_corpus

@@ -119,9 +119,10 @@ def _request(corpus: Path, given: Mapping[str, Any]) -> Request:
         import_tensorflow()  # which the code of measures needs
     tasks = find_corpus(corpus).select(given.get("tasks"))
     models = given["models"].split(",") if "models" in given else None
+    offers = frozenset.intersection(*(task.offers() for task in tasks))
     return Request(
         tasks,
-        choose_measures(names, options, seed),
+        choose_measures(names, options, seed, offers=offers),
         Limits(settings["time_limit"], settings["time_rule"]),
         seed or 0,
         _model_ids(models, tasks) if models else None,

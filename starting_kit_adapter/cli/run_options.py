@@ -25,7 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("corpus", type=Path, help="the folder that holds the tasks, or one task")
     what = parser.add_argument_group("what to compute")
     what.add_argument(
-        "-m", "--measures", help="names separated by commas, `all`, or your own module:function"
+        "-m",
+        "--measures",
+        help="names separated by commas, `all` that apply to this corpus, or your own module:function",
     )
     what.add_argument("-o", "--output", type=Path, help="where results are written")
     what.add_argument("--tasks", help="only these, separated by commas")
