@@ -1,6 +1,6 @@
 """`pgdl study`: a paper's tables and figures, on a corpus of one's own.
 
-Each study is a package of `starting_kit_adapter.studies` that has what a verb has: HELP, EXAMPLES,
+Each study is a module of `starting_kit_adapter.studies` that has what a verb has: HELP, EXAMPLES,
 `add_arguments` and `run`.
 """
 
@@ -9,13 +9,15 @@ from __future__ import annotations
 import argparse
 import importlib
 
-STUDIES = ("contre", "adversarial")
+STUDIES = ("contre", "adversarial", "invariance", "sensitivity")
 
 HELP = "Repeat a paper's study on a corpus: its tables and figures"
 EXAMPLES = """\
 examples:
   pgdl study contre zoo/ -o out/        ContRE: ablation of N and M, single and paired operations
   pgdl study adversarial -o out/        detecting overfitting: the synthetic experiments
+  pgdl study invariance zoo/ -o out/    how well Gi knows the invariance of augmented networks
+  pgdl study sensitivity zoo/ -m gi_intra_l0 -o out/     how many batches are enough
   pgdl study contre -h                  what it computes, and how to make it quick
 """
 

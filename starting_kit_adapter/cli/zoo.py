@@ -21,6 +21,8 @@ examples:
   pgdl zoo build --data npz:fashion.npz --grid fashion -o zoo/
   pgdl zoo build --data tfds:cifar10 --grid task1 --width-scale 0.125 -o zoo/
   pgdl zoo build --data tfds:oxford_iiit_pet --image-size 32 --grid my_grid.json -o zoo/
+  pgdl zoo build --data npz:fashion.npz --grid invariance --augment rotation -o zoo/
+  pgdl zoo build --data npz:fashion.npz --grid invariance --augment noise:none,full -o zoo/
   pgdl zoo add zoo/ mine.keras --data npz:mine.npz --hparam width=32 --hparam dropout=0.5
 
 A build that was interrupted goes on where it stopped. The exit code is 1 if a model could not be
@@ -37,7 +39,7 @@ a grid file:
     "train_examples": 2000                                  how much of the data is used
   }
 hyperparameters: learning_rate, batch_size, weight_decay, and of
-  vgg   width, blocks, dense_layers, dense_units, dropout
+  vgg   width, blocks, dense_layers, dense_units, dropout, batch_norm
   nin   width, depth, dropout, dense
   conv  parameters, depth, reversed, batch_norm
 """
@@ -53,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     build.add_argument("--data", required=True, help="digits, npz:FILE or tfds:NAME")
     build.add_argument(
-        "--grid", required=True, help="digits, fashion, task1 … task9, or a JSON file (see below)"
+        "--grid",
+        required=True,
+        help="digits, fashion, invariance, task1 … task9, or a JSON file (see below)",
     )
     build.add_argument("-o", "--output", type=Path, required=True, help="the folder of the zoo")
     build.add_argument("--task", help="name of the task (default: the grid's name)")
@@ -66,6 +70,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     build.add_argument("--target-loss", type=_positive_number, help="training loss that ends it")
     build.add_argument("--max-epochs", type=_positive, help="end training then in any case")
+    build.add_argument(
+        "--augment",
+        metavar="PERTURBATION[:LEVELS]",
+        help="train each network with none, partial (half the range) and full augmentation, or the "
+        "levels named; test under the full range. The task is named as the perturbation is",
+    )
     build.add_argument("--repeats", type=_positive, default=1, help="networks per cell (default 1)")
     build.add_argument("--seed", type=_natural, default=0, help="seed of the whole zoo (default 0)")
     build.add_argument(
@@ -104,6 +114,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _build(args: argparse.Namespace) -> int:
+    from starting_kit_adapter.zoo.augment import parse_augment, with_perturbed_test
     from starting_kit_adapter.zoo.build import Plan, build
     from starting_kit_adapter.zoo.layout import Zoo
     from starting_kit_adapter.zoo.presets import find_grid
@@ -112,8 +123,11 @@ def _build(args: argparse.Namespace) -> int:
     name, grid = find_grid(args.grid)
     grid = _with_options(grid, args)
     data = _data(args, grid.train_examples, grid.test_examples)
-    task = args.task or _only_task(args.output) or name
-    plan = Plan(task, args.data, data, grid, args.seed, args.repeats, args.threads)
+    augment = parse_augment(args.augment) if args.augment else None
+    if augment is not None:
+        data = with_perturbed_test(data, augment.perturbation, args.seed)
+    task = args.task or (augment.name if augment else _only_task(args.output)) or name
+    plan = Plan(task, args.data, data, grid, args.seed, args.repeats, args.threads, augment)
     workers = args.workers or max(1, _cores() // args.threads)
     failed = build(args.output, plan, workers)
     print(summary(Zoo(args.output).records(task)))

@@ -26,15 +26,17 @@ def vgg(
     dense_layers: int = 1,
     dense_units: int = 128,
     dropout: float = 0.0,
+    batch_norm: bool = False,
 ) -> Layers:
     """[conv-relu-conv-relu-maxpool] x `blocks`, then dense layers with dropout after each.
 
     `width` is the number of filters of the last convolution; each block before it has half as many.
+    Batch normalization comes before the relu of each convolution.
     """
     layers: Layers = []
     for block in range(blocks):
         filters = max(1, width >> (blocks - 1 - block))
-        layers += [_conv(filters, 3), _conv(filters, 3), _pool()]
+        layers += [*_normalized(filters, batch_norm), *_normalized(filters, batch_norm), _pool()]
     return [*layers, _layer("Flatten"), *_head([dense_units] * dense_layers, dropout, classes)]
 
 
@@ -92,14 +94,7 @@ def conv(
         base += 1
     layers: Layers = []
     for filters in (base * g for g in growth):
-        if batch_norm:
-            layers += [
-                _layer("Conv2D", filters=filters, kernel_size=3, padding="same"),
-                _layer("BatchNormalization"),
-                _layer("Activation", activation="relu"),
-            ]
-        else:
-            layers.append(_conv(filters, 3))
+        layers += _normalized(filters, batch_norm)
     return [*layers, _layer("GlobalAveragePooling2D"), *_head([], 0.0, classes)]
 
 
@@ -127,6 +122,17 @@ def _layer(name: str, **arguments: Any) -> dict[str, Any]:
 
 def _conv(filters: int, kernel: int) -> dict[str, Any]:
     return _layer("Conv2D", filters=filters, kernel_size=kernel, padding="same", activation="relu")
+
+
+def _normalized(filters: int, batch_norm: bool) -> Layers:
+    """A 3x3 convolution and its relu, with batch normalization between them or not."""
+    if not batch_norm:
+        return [_conv(filters, 3)]
+    return [
+        _layer("Conv2D", filters=filters, kernel_size=3, padding="same"),
+        _layer("BatchNormalization"),
+        _layer("Activation", activation="relu"),
+    ]
 
 
 def _pool() -> dict[str, Any]:

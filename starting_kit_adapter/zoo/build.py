@@ -7,6 +7,7 @@ differ by their hyperparameters only.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from starting_kit_adapter.cli.text import Progress
+from starting_kit_adapter.zoo.augment import Augment
 from starting_kit_adapter.zoo.data import Data
 from starting_kit_adapter.zoo.errors import ZooError
 from starting_kit_adapter.zoo.grid import Grid
@@ -34,6 +36,7 @@ class Plan:
     seed: int = 0
     repeats: int = 1
     threads: int = 1
+    augment: Augment | None = None  # the data's test images are then perturbed already
 
     def settings(self) -> dict[str, Any]:
         """What decides the result, as JSON; `source` is told but data is known by its content."""
@@ -43,19 +46,20 @@ class Plan:
             "seed": self.seed,
             "repeats": self.repeats,
             "threads": self.threads,
+            "augment": asdict(self.augment) if self.augment else None,
             **{f"grid.{name}": value for name, value in asdict(self.grid).items()},
         }
         return json.loads(json.dumps(settings))
 
     def jobs(self) -> list[Job]:
-        """One per cell and repeat; networks that are compiled alike stand together."""
-        jobs = []
+        """One per cell, repeat and augmentation; those that are compiled alike stand together."""
+        jobs: list[Job] = []
         for i, cell in enumerate(self.grid.cells()):
             config = self.grid.config(cell, self.data.shape, self.data.classes)
-            for repeat in range(self.repeats):
+            for repeat, augment in itertools.product(range(self.repeats), self._levels()):
                 jobs.append(
                     Job(
-                        model=i * self.repeats + repeat,
+                        model=len(jobs),
                         repeat=repeat,
                         seed=_seed(self.seed, i, repeat),
                         hparams=cell,
@@ -63,11 +67,26 @@ class Plan:
                         training=self.grid.settings(cell)[1],
                         max_epochs=self.grid.max_epochs,
                         target=self.grid.target,
+                        augment=augment,
                     )
                 )
-        return sorted(
-            jobs, key=lambda job: (json.dumps(job.config), job.training["batch_size"], job.model)
-        )
+
+        def compiled(job: Job) -> tuple[str, int, str, int]:
+            return (
+                json.dumps(job.config),
+                job.training["batch_size"],
+                json.dumps(job.augment),
+                job.model,
+            )
+
+        return sorted(jobs, key=compiled)
+
+    def _levels(self) -> list[dict[str, str] | None]:
+        """How the networks of a cell are augmented: one network for each."""
+        if self.augment is None:
+            return [None]
+        name = self.augment.perturbation
+        return [{"perturbation": name, "level": level} for level in self.augment.levels]
 
 
 def build(root: Path, plan: Plan, workers: int) -> list[Outcome]:

@@ -1,4 +1,4 @@
-"""Grids by name: the competition's tasks, and two small ones for a computer of two cores.
+"""Grids by name: the competition's tasks, and three small ones for a computer of two cores.
 
 Published (the organizers' `pgdl/README.md`): architectures, hyperparameters and values of `task1`
 to `task9`, except learning rates. Theirs are for SGD with momentum, up to 0.1; ours, for Adam, are
@@ -122,6 +122,20 @@ PRESETS: dict[str, dict[str, Any]] = {
         },
         "fixed": {"weight_decay": 0.0001},
         "train_examples": 2000,
+    },
+    # The hyperparameters of paper 000, Section 4.2.1, for --augment, at the same size.
+    "invariance": {
+        "architecture": "vgg",
+        "hparams": {
+            "blocks": [1, 2, 3],
+            "batch_norm": [False, True],
+            "learning_rate": [0.001, 0.003],
+            "batch_size": [16, 64],
+        },
+        "fixed": {"width": 16, "dense_units": 64},
+        "target": {"accuracy": 0.99},
+        "max_epochs": 60,
+        "train_examples": 1000,
     },
 }
 

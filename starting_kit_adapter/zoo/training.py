@@ -22,6 +22,7 @@ import numpy as np
 import tensorflow as tf
 
 from ingestion.models import build_model
+from starting_kit_adapter.zoo.augment import Augmentation
 from starting_kit_adapter.zoo.errors import ZooError
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
@@ -73,9 +74,15 @@ class Trainer:
     """Networks of one configuration on one training set: compiled once, trained many times."""
 
     def __init__(
-        self, config: Mapping[str, Any], images: np.ndarray, labels: np.ndarray, batch_size: int
+        self,
+        config: Mapping[str, Any],
+        images: np.ndarray,
+        labels: np.ndarray,
+        batch_size: int,
+        augmentation: Augmentation | None = None,
     ) -> None:
         self.model = build_model(config)
+        self._augmentation = augmentation
         self._images, self._labels = tf.constant(images), tf.constant(labels, tf.int32)
         self._batch = min(batch_size, len(images))
         self._variables = [_variable(w) for w in self.model.trainable_weights]
@@ -164,8 +171,11 @@ class Trainer:
         for i in tf.range(steps):
             rows = tf.slice(order, [i * self._batch], [self._batch])
             step = epoch * steps + i
+            images = tf.gather(self._images, rows)
+            if self._augmentation is not None:
+                images = self._augmentation(images, tf.stack([seed, step]))
             with tf.GradientTape() as tape:
-                logits = self._forward(tf.gather(self._images, rows), seed, step)
+                logits = self._forward(images, seed, step)
                 losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
                     tf.gather(self._labels, rows), logits
                 )

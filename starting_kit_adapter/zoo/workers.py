@@ -39,6 +39,7 @@ class Job:
     training: Mapping[str, Any]
     max_epochs: int
     target: Mapping[str, float]
+    augment: Mapping[str, str] | None = None  # `perturbation` and `level`
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,7 @@ class _Worker:
 
     def build(self, job: Job) -> None:
         """Trains one model and writes it."""
+        from starting_kit_adapter.zoo.augment import augmentation
         from starting_kit_adapter.zoo.shards import read_data
         from starting_kit_adapter.zoo.training import Recipe, Target, Trainer
 
@@ -156,9 +158,14 @@ class _Worker:
             self._data = read_data(self._zoo.task_folder(self._task))
         train, test = self._data.train, self._data.test
         batch_size = job.training["batch_size"]
-        if self._trainer is None or self._trainer[0] != (job.config, batch_size):
-            trainer = Trainer(job.config, train.images, train.labels, batch_size)
-            self._trainer = (job.config, batch_size), trainer
+        compiled = (job.config, batch_size, job.augment)
+        if self._trainer is None or self._trainer[0] != compiled:
+            change = None
+            if job.augment is not None:
+                name, level = job.augment["perturbation"], job.augment["level"]
+                change = augmentation(name, level, train.images)
+            trainer = Trainer(job.config, train.images, train.labels, batch_size, change)
+            self._trainer = compiled, trainer
         trainer = self._trainer[1]
         trained = trainer.train(
             Recipe(
@@ -170,7 +177,7 @@ class _Worker:
             )
         )
         weights = {"weights.hdf5": trained.final, "weights_init.hdf5": trained.initial}
-        record = {
+        record: dict[str, Any] = {
             "hparams": dict(job.hparams),
             "metrics": {
                 "train_acc": trained.train.accuracy,
@@ -182,5 +189,7 @@ class _Worker:
             "epochs": trained.epochs,
             "reached_target": trained.reached,
         }
+        if job.augment is not None:
+            record["augment"] = dict(job.augment)
         named = {name: named_weights(trainer.model, values) for name, values in weights.items()}
         self._zoo.write_model(self._task, job.model, job.config, named, record)
