@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "-m",
         "--measures",
-        help="names separated by commas, `all` that apply to this corpus, or your own module:function",
+        help="names separated by commas, `all` that apply, or your own module:function",
     )
     what.add_argument("-o", "--output", type=Path, help="where results are written")
     what.add_argument("--tasks", help="only these, separated by commas")
