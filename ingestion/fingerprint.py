@@ -69,13 +69,16 @@ def content(files: Iterable[Path]) -> str:
 
 def settings(measure: Measure) -> str:
     """A digest of all that makes a measure give other values for the same model and data."""
+    fixed = dict(measure.fixed)
+    # A user's perturbation is named by its module, too.
+    targets = [value for value in fixed.values() if isinstance(value, str) and ":" in value]
     return digest(
         [
             measure.target,
-            dict(measure.fixed),
+            fixed,
             dict(measure.options),
             measure.max_bytes,
-            code_version(measure.target),
+            *map(code_version, [measure.target, *targets]),
         ]
     )
 

@@ -4,6 +4,7 @@ perturbations work everywhere."""
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
@@ -134,6 +135,20 @@ def test_a_perturbation_of_ones_own_has_a_curve_measures_and_a_place_in_the_reco
     (curve,) = finished.curves
     assert curve["perturbation"] == "darker" and curve["layer"] == 0
     assert curve["magnitudes"][0] == 0.0 and curve["magnitudes"][-1] == 1.0
+
+
+def test_values_of_another_version_of_a_users_perturbation_are_not_taken_for_the_same(
+    tmp_path, monkeypatch
+):
+    from ingestion.fingerprint import settings
+
+    monkeypatch.syspath_prepend(tmp_path)
+    measure = replace(complexity("gi_noise"), fixed={"perturbation": "my_blur:blur"})
+    found = set()
+    for version in ("1", "1", "2"):
+        (tmp_path / "my_blur.py").write_text(f"VERSION = {version}")
+        found.add(settings(measure))
+    assert len(found) == 2
 
 
 def test_names_and_ranges_are_checked(own):
