@@ -133,12 +133,13 @@ def write_zoo(task: Path, models: int) -> None:
     for number in range(models):
         folder, width = task / f"model_{number}", (8, 10)[number % 2]
         folder.mkdir()
-        conv = {"layer_name": "Conv2D", "kernel_size": 3, "activation": "relu", "filters": width}
-        layers = [conv, {**conv, "strides": 2}, {"layer_name": "Flatten"}]
+        conv = {"layer_name": "Conv2D", "kernel_size": 3, "strides": 2, "activation": "relu"}
+        conv["filters"] = width
+        layers = [conv, conv, {"layer_name": "Flatten"}]
         layers.append({"layer_name": "Dense", "units": CLASSES})
         config = {"model_config": layers, "input_shape": SHAPE}
         (folder / "config.json").write_text(json.dumps(config))
-        shapes = [(3, 3, 1, width), (3, 3, width, width), (12 * 12 * width, CLASSES)]
+        shapes = [(3, 3, 1, width), (3, 3, width, width), (6 * 6 * width, CLASSES)]
         write_weights(
             folder / "weights.hdf5",
             [
