@@ -87,8 +87,8 @@ def _compute(task: Task, perturbation: str, args: argparse.Namespace) -> Report:
 
 
 def to_text(scores: Sequence[Scores], threshold: float) -> str:
-    """Table 3: a block per task, CMI and Pearson's R times 100 and as it is."""
-    parts = [f"models with a training accuracy of at least {threshold:g}"]
+    """Table 3, a block per task; R is of the measure as oriented: larger for a larger gap."""
+    parts = [f"models with a training accuracy of at least {threshold:g}; accuracies are negated"]
     for one in scores:
         counts = ", ".join(f"{n} {level}" for level, n in one.counts.items())
         rows = [

@@ -14,11 +14,13 @@ def summary(records: Mapping[int, Mapping[str, Any]]) -> str:
     if not records:
         return "no model is finished"
     names = list(next(iter(records.values()))["hparams"])
-    headers = ["model", *names, "epochs", "train acc", "test acc", "gap", ""]
+    augmented = ["augment"] if any("augment" in record for record in records.values()) else []
+    headers = ["model", *names, *augmented, "epochs", "train acc", "test acc", "gap", ""]
     rows = []
     for model, record in records.items():
         train, test = record["metrics"]["train_acc"], record["metrics"]["test_acc"]
         hparams = [record["hparams"][name] for name in names]
+        hparams += [record.get("augment", {}).get("level", "none") for _ in augmented]
         missed = "" if record.get("reached_target", True) else "missed the target"
         rows.append(
             [model, *map(str, hparams), record.get("epochs"), train, test, train - test, missed]
