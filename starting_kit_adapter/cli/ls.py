@@ -30,8 +30,8 @@ def run(args: argparse.Namespace) -> int:
     if args.what == "measures":
         from pgdl_measures import measures
 
-        rows = [[m.name, m.summary, m.needs] for m in measures()]
-        print(table(["measure", "what it is", "needs"], rows))
+        shown = [[m.name, m.summary, m.needs] for m in measures()]
+        print(table(["measure", "what it is", "needs"], shown))
         return 0
 
     from ingestion.corpus import find_corpus
