@@ -38,10 +38,10 @@ lint: $(VENV)/ready
 	$(BIN)/mypy
 
 test: $(VENV)/ready lint
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n 2 --dist loadfile
 
 test-keras2: $(VENV_KERAS2)/ready
-	$(VENV_KERAS2)/bin/python -m pytest -q -m keras2
+	$(VENV_KERAS2)/bin/python -m pytest -q -n 2 --dist loadfile -m keras2
 
 benchmarks: $(VENV)/ready
 	for b in benchmarks/*.py; do $(BIN)/python $$b || exit 1; done
