@@ -1,8 +1,8 @@
 """The baselines of the starting kit: parameter count, distance from initialization, Jacobian norm.
 
-Jacobian norm: the kit's sample submission (sample_code_submission/complexity.py). Its mean is over
-the first 528 examples, here over a sample of 512; there a layer is one that the kit has wrapped,
-here every layer.
+Jacobian norm: the kit's example complexity (P. Foret, July 2020: "the norm of the jacobian wrt to
+activations"). Its mean is over the first 528 examples, here over a sample of 512; there a layer is
+one that the kit has wrapped, here every layer. The other two are known to us by their names only.
 """
 
 from __future__ import annotations

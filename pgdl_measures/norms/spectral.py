@@ -2,16 +2,16 @@
 
 Of a convolution there are two such maps. `circular`, the default and the paper's choice, wraps
 around the borders: the 2-D Fourier transform then takes the map apart into one small matrix per
-frequency, so that its singular values are exact (Sedghi, Gupta & Long 2019, Theorem 6, which is
-[26] of paper 003). `zero` is the layer with its own padding, of zeros or none; it has no such
-closed form, and its norm is found by Lanczos iteration on the layer itself, to convergence.
+frequency, so that its singular values are exact (Sedghi, Gupta & Long 2019, which is [26] of paper
+003). `zero` is the layer with its own padding, of zeros or none; it has no such closed form, and
+its norm is found by Lanczos iteration on the layer itself, to convergence.
 
 The wrapped map is the default because it is what the paper reports, does not depend on a starting
 vector, and treats a kernel alike at all positions. The two differ at the borders only: without
 padding (`valid`) the layer computes some of the outputs of the wrapped map, so its norm is at most
 that; with zeros it may be a little more.
 
-Two cases that the theorem leaves out. A kernel larger than its input is wrapped onto it, not cut. A
+Two cases that they leave out. A kernel larger than its input is wrapped onto it, not cut. A
 stride s keeps every s-th output: the frequencies that fall together then make one matrix, side by
 side, over the square root of their number; the input's size is first rounded up to a multiple of s.
 """
