@@ -69,7 +69,7 @@ class Measure:
     fixed: Mapping[str, Any] = field(default_factory=dict)  # what makes it this measure
     options: Mapping[str, Any] = field(default_factory=dict)  # what the user chose
     max_bytes: int | None = None  # memory for the training inputs; None is the default
-    needs: str = ""  # what the inputs must be: "images", or anything
+    needs: str = ""  # what not every corpus has: "images" or "initial weights"
 
     def __call__(self, model: tf.keras.Model, dataset: tf.data.Dataset) -> float:
         """The predicted complexity: larger means a larger generalization gap."""

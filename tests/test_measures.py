@@ -23,6 +23,7 @@ pytestmark = pytest.mark.keras2
 
 NAMES = [measure.name for measure in measures()]
 OF_ANY_DATA = [measure.name for measure in measures() if not measure.needs]
+OF_IMAGES = [measure.name for measure in measures() if measure.needs == "images"]
 OF_MIXUP = [measure.name for measure in measures() if measure.target.endswith("response:response")]
 QUICK = {"batches": 5, "batch_size": 32}
 MODELS = ("model_1", "model_4")  # of one architecture, with batch norm: traced once
@@ -92,7 +93,11 @@ def test_the_seed_decides(task, data):
 
 
 @pytest.mark.parametrize(
-    "names", [OF_MIXUP, pytest.param(NAMES, marks=pytest.mark.slow, id="all measures")]
+    "names",
+    [
+        OF_MIXUP,
+        pytest.param([*OF_ANY_DATA, *OF_IMAGES], marks=pytest.mark.slow, id="all measures"),
+    ],
 )
 @pytest.mark.parametrize("shape", [(3,), (8, 8, 1), (9, 7, 3)])
 def test_measures_work_on_vectors_and_on_one_and_three_channels(names, shape, tmp_path):
