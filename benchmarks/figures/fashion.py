@@ -1,6 +1,6 @@
 """The figure of the README, from a run: curves of two models, and a measure against the gap.
 
-python benchmarks/readme_figure.py OUT ZOO MEASURE FIGURE.png
+python benchmarks/figures/fashion.py OUT ZOO MEASURE FIGURE.png
 """
 
 from __future__ import annotations
