@@ -17,7 +17,7 @@ from scoring.errors import ScoringError
 VERBS = (
     *("ls", "check", "zoo"),
     *("run", "limits", "combine", "score", "table", "report"),
-    *("invariance", "study"),
+    *("invariance", "overfit", "study"),
     *("bundle", "codabench-bundle"),
 )
 

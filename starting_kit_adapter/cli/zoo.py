@@ -23,6 +23,7 @@ examples:
   pgdl zoo build --data tfds:oxford_iiit_pet --image-size 32 --grid my_grid.json -o zoo/
   pgdl zoo build --data npz:fashion.npz --grid invariance --augment rotation -o zoo/
   pgdl zoo build --data npz:fashion.npz --grid invariance --augment noise:none,full -o zoo/
+  pgdl zoo build --data npz:fashion.npz --grid fashion --protocol rescaled -o rescaled/
   pgdl zoo add zoo/ mine.keras --data npz:mine.npz --hparam width=32 --hparam dropout=0.5
 
 A build that was interrupted goes on where it stopped. The exit code is 1 if a model could not be
@@ -70,7 +71,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     build.add_argument("--target-loss", type=_positive_number, help="training loss that ends it")
     build.add_argument("--max-epochs", type=_positive, help="end training then in any case")
-    build.add_argument(
+    images = build.add_mutually_exclusive_group()
+    images.add_argument(
+        "--protocol",
+        choices=("rescaled",),
+        help="rescaled: random windows of upsampled images, for `pgdl overfit` (paper 002, 5.3)",
+    )
+    images.add_argument(
         "--augment",
         metavar="PERTURBATION[:LEVELS]",
         help="train each network with none, partial (half the range) and full augmentation, or the "
@@ -114,10 +121,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _build(args: argparse.Namespace) -> int:
-    from starting_kit_adapter.zoo.augment import parse_augment, with_perturbed_test
+    from starting_kit_adapter.zoo.augment import CROPS, parse_augment, with_perturbed_test
     from starting_kit_adapter.zoo.build import Plan, build
     from starting_kit_adapter.zoo.layout import Zoo
     from starting_kit_adapter.zoo.presets import find_grid
+    from starting_kit_adapter.zoo.rescaled import rescaled
     from starting_kit_adapter.zoo.summary import summary
 
     name, grid = find_grid(args.grid)
@@ -127,6 +135,8 @@ def _build(args: argparse.Namespace) -> int:
     if augment is not None:
         data = with_perturbed_test(data, augment.perturbation, args.seed)
     task = args.task or (augment.name if augment else _only_task(args.output)) or name
+    if args.protocol == "rescaled":
+        data, augment = rescaled(data), CROPS
     plan = Plan(task, args.data, data, grid, args.seed, args.repeats, args.threads, augment)
     workers = args.workers or max(1, _cores() // args.threads)
     failed = build(args.output, plan, workers)

@@ -22,6 +22,7 @@ from pgdl_measures.perturbations.catalogue import perturbation
 from pgdl_measures.perturbations.value_range import ValueRange, value_range
 from starting_kit_adapter.zoo.data import Data, Split
 from starting_kit_adapter.zoo.errors import ZooError
+from starting_kit_adapter.zoo.rescaled import random_crops
 
 LEVELS = {"none": 0.0, "partial": 0.5, "full": 1.0}  # and their shares of the range
 
@@ -42,6 +43,9 @@ class Augment:
         return self.perturbation.rpartition(":")[2]
 
 
+CROPS = Augment("crops", ("full",))  # of the rescaled protocol, which comes with its own
+
+
 def parse_augment(text: str) -> Augment:
     """`rotation` is with all levels, `rotation:none,full` with these."""
     name, _, levels = text.rpartition(":")
@@ -59,6 +63,8 @@ def parse_augment(text: str) -> Augment:
 
 def augmentation(name: str, level: str, images: np.ndarray) -> Augmentation | None:
     """Random perturbation within a level's share of the range; `images` tell black and white."""
+    if name == CROPS.perturbation:
+        return random_crops
     share = LEVELS[level]
     return _random(name, share, value_range(tf.constant(images))) if share else None
 

@@ -134,6 +134,7 @@ def test_independence_is_rejected_in_fewer_than_5_percent_of_400_independent_tes
 
 def test_the_study_draws_its_figures_and_stands_beside_the_paper(tmp_path):
     pytest.importorskip("matplotlib")
+    from starting_kit_adapter.overfit.figures import save
     from starting_kit_adapter.studies.adversarial import plots
     from starting_kit_adapter.studies.adversarial.findings import beside_the_paper, find
 
@@ -144,7 +145,7 @@ def test_the_study_draws_its_figures_and_stands_beside_the_paper(tmp_path):
     text = json.dumps({name: f.to_json() for name, f in found.items()}, allow_nan=False)
     assert np.shape(json.loads(text)["dependent"]["p"]["1"]) == (3, 23)
     for name, figure in (("a", plots.figure5(found)), ("b", plots.figure6(found))):
-        plots.save(figure, tmp_path / name)
+        save(figure, tmp_path / name)
         assert (tmp_path / f"{name}.svg").stat().st_size > 5000
         assert (tmp_path / f"{name}.png").is_file()
 
