@@ -33,7 +33,7 @@ def textures(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     patterns = tf.image.resize(patterns, [CANVAS, CANVAS], method="bicubic").numpy()
     rng = np.random.default_rng(seed)
     labels = rng.integers(CLASSES, size=count).astype(np.int32)
-    noise = rng.normal(size=(count, CANVAS, CANVAS, 1))
+    noise = 0.7 * rng.normal(size=(count, CANVAS, CANVAS, 1))
     return (patterns[labels] + noise).astype(np.float32), labels
 
 
@@ -49,10 +49,10 @@ def trained(seed: int = 1) -> tf.keras.Model:
     )
     model.build((None, *WINDOW))
     model.compile("adam", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-    images, labels = textures(3000, seed=seed)
+    images, labels = textures(4000, seed=seed)
     moves = translations(images.shape[1:], WINDOW, 5)
     rng = np.random.default_rng(seed)
-    for _ in range(10):
+    for _ in range(20):
         shifts = tf.constant(rng.integers(-15, 16, size=(len(labels), 2)), tf.int32)
         windows = moves.apply(tf.constant(images), tf.range(len(labels)), shifts)
         model.fit(windows, labels, batch_size=32, epochs=1, verbose=0)
