@@ -21,7 +21,7 @@ $(VENV)/ready: setup.py
 $(VENV_KERAS2)/ready: setup.py
 	$(PYTHON) -m venv $(VENV_KERAS2)
 	$(VENV_KERAS2)/bin/pip install --quiet --upgrade pip
-	$(VENV_KERAS2)/bin/pip install --quiet 'tensorflow==2.15.*' scipy absl-py pytest pytest-xdist pyyaml
+	$(VENV_KERAS2)/bin/pip install --quiet 'tensorflow==2.15.*' scipy absl-py pytest pytest-xdist pyyaml pillow
 	touch $@
 
 # Every step takes up what the last demo left, so that a second run takes seconds.
@@ -41,7 +41,7 @@ test: $(VENV)/ready lint
 	$(BIN)/pytest -q -n 2 --dist loadfile
 
 test-keras2: $(VENV_KERAS2)/ready
-	$(VENV_KERAS2)/bin/python -m pytest -q -n 2 --dist loadfile -m keras2
+	$(VENV_KERAS2)/bin/python -m pytest -q -n 2 --dist loadfile -m 'keras2 and not slow'
 
 benchmarks: $(VENV)/ready
 	for b in benchmarks/*.py; do $(BIN)/python $$b || exit 1; done
