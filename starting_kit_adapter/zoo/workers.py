@@ -6,6 +6,7 @@ sums depend in their last bits on the number of threads, but not on how many wor
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -63,26 +64,29 @@ def run_jobs(jobs: Sequence[Job], place: Place, workers: int) -> Iterator[Outcom
     """Yields the outcome of each job when it is known, in any order."""
     queue = deque(jobs)
     busy: dict[Connection, tuple[multiprocessing.process.BaseProcess, Job]] = {}
+
+    def hand_next(connection: Connection, process: multiprocessing.process.BaseProcess) -> None:
+        busy[connection] = process, queue.popleft()
+        with contextlib.suppress(OSError):  # where the worker is dead, `recv` will say so
+            connection.send(busy[connection][1])
+
     try:
         while queue or busy:
             while queue and len(busy) < workers:
-                connection, process = _start(place)
-                connection.send(queue[0])
-                busy[connection] = process, queue.popleft()
+                hand_next(*_start(place))
             for ready in wait(list(busy)):
                 assert isinstance(ready, Connection)
-                connection = ready
-                process, job = busy.pop(connection)
+                process, job = busy.pop(ready)
                 try:
-                    outcome = Outcome(job, connection.recv())
-                    if queue:
-                        connection.send(queue[0])
-                        busy[connection] = process, queue.popleft()
-                    else:
-                        connection.close()
+                    outcome = Outcome(job, ready.recv())
                 except (EOFError, OSError):
                     process.join()
                     outcome = Outcome(job, f"its worker died ({_death(process.exitcode)})")
+                else:
+                    if queue:
+                        hand_next(ready, process)
+                    else:
+                        ready.close()
                 yield outcome
     finally:
         for process, _ in busy.values():

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -89,8 +90,12 @@ def test_two_builders_of_one_zoo_are_one_too_many(tiny_zoo: Path, tmp_path: Path
         pgdl_zoo(*_arguments(write_grid(tmp_path), tiny_zoo))
 
 
+@pytest.mark.parametrize("before_its_job", [True, False])
 def test_a_worker_that_dies_costs_one_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    before_its_job: bool,
 ) -> None:
     grid = write_grid(tmp_path, hparams={"width": [2, 4]}, max_epochs=1)
     root, start, started = tmp_path / "zoo", workers._start, []
@@ -100,12 +105,33 @@ def test_a_worker_that_dies_costs_one_model(
         started.append(process)
         if len(started) == 1:
             process.kill()
+            if before_its_job:
+                process.join()
         return connection, process
 
     monkeypatch.setattr(workers, "_start", start_and_kill_the_first)
     assert pgdl_zoo(*_arguments(grid, root), "--workers", 1) == 1
     assert "model_0 failed: its worker died (SIGKILL)" in capsys.readouterr().err
     assert list(Zoo(root).records("t")) == [1]
+
+
+def test_what_a_worker_finished_before_it_died_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = parse_grid(TINY_GRID, "the tiny grid")
+    jobs = Plan("t", "digits", load_source("digits"), grid).jobs()[:3]
+    monkeypatch.setattr(workers, "_work", _answer_once)
+    outcomes = list(workers.run_jobs(jobs, workers.Place(Path(), "t", 1), workers=1))
+    assert [outcome.job for outcome in outcomes] == jobs
+    assert [outcome.problem for outcome in outcomes] == [
+        None,
+        "its worker died (exit code 0)",
+        None,
+    ]
+
+
+def _answer_once(connection: Connection, place: workers.Place) -> None:
+    """Finishes one job, and dies before it takes the next."""
+    connection.recv()
+    connection.send(None)
 
 
 def test_repeats_differ_by_their_seed_only() -> None:
