@@ -29,12 +29,13 @@ class Settings:
     """The cells of a grid that have a model."""
 
     codes: Ints  # [settings, hparams]: numbers of the values
-    runs: Ints  # [settings, most repeats]: numbers of the models, filled up with -1
+    repeats: Ints  # [settings]: how many
+    models: Ints  # [models]: their numbers, setting by setting
 
-    @property
-    def repeats(self) -> int:
-        """The most runs that a setting has."""
-        return self.runs.shape[1]
+    def runs(self, settings: Ints, repeats: int) -> Ints:
+        """The models [n, repeats] of settings [n] that all have so many."""
+        first = np.cumsum(self.repeats) - self.repeats
+        return self.models[first[settings][:, None] + np.arange(repeats)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +59,7 @@ def find_settings(codes: npt.ArrayLike) -> Settings:
     cells, cell_of_model, repeats = np.unique(
         codes, axis=0, return_inverse=True, return_counts=True
     )
-    order = np.argsort(cell_of_model.reshape(-1), kind="stable")
-    first = np.cumsum(repeats) - repeats
-    runs = np.full((len(cells), repeats.max()), -1, dtype=np.intp)
-    cell = np.repeat(np.arange(len(cells)), repeats)
-    runs[cell, np.arange(len(codes)) - first[cell]] = order
-    return Settings(cells, runs)
+    return Settings(cells, repeats, np.argsort(cell_of_model.reshape(-1), kind="stable"))
 
 
 def find_environments(settings: Settings) -> Environments:

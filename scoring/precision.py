@@ -7,6 +7,7 @@ the lengths are read.
 
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
 
@@ -19,8 +20,9 @@ _LENGTH = struct.Struct("<Q")
 def examples_behind_gaps(reference: str | Path) -> dict[str, int]:
     """The number of test examples of each task of a corpus that has them."""
     found = {}
-    for task, path in find_references(reference).items():
-        beside = (path.parent, path.parents[2] / "input_data" / task)
+    # "." has no parents; a link stays where it is, beside its inputs.
+    for task, path in find_references(os.path.abspath(reference)).items():
+        beside = (path.parent, path.parent.parent.parent / "input_data" / task)
         shards = [
             shard
             for folder in dict.fromkeys(beside)

@@ -66,16 +66,31 @@ class Moments:
 
 
 def family_members(codes: npt.ArrayLike, family: str) -> tuple[Ints, ...]:
-    """For each partition that makes up the family, every model's environment in it [models]."""
+    """For each partition that makes up the family, every model's environment in it [models].
+
+    It is -1 for a model that is in none of them. A hyperparameter with one value makes none.
+    """
     codes = np.asarray(codes, dtype=np.intp)
     if family == "each setting":
         return (group_numbers(codes),)
-    hparams = range(codes.shape[1])
+    varying = [k for k, column in enumerate(codes.T) if np.ptp(column) > 0]
+    if not varying:
+        raise ScoringError(
+            f"there is no environment: all {len(codes)} models have the same hyperparameters"
+        )
     if family == "one varies":
-        return tuple(group_numbers(np.delete(codes, k, axis=1)) for k in hparams)
+        return tuple(_where_it_varies(codes, k) for k in varying)
     if family == "one fixed":
-        return tuple(group_numbers(codes[:, [k]]) for k in hparams)
+        return tuple(group_numbers(codes[:, [k]]) for k in varying)
     raise ScoringError(f"no family {family!r}; there are {FAMILIES}")
+
+
+def _where_it_varies(codes: Ints, hparam: int) -> Ints:
+    """Environments that agree in all but one hyperparameter, which has two values or more."""
+    group = group_numbers(np.delete(codes, hparam, axis=1))
+    pairs = np.unique(np.column_stack([group, codes[:, hparam]]), axis=0)
+    varies = np.bincount(pairs[:, 0]) > 1
+    return np.where(varies, np.cumsum(varies) - 1, -1)[group]
 
 
 def affine_oracle(members: tuple[Ints, ...], gap: npt.ArrayLike, measure: npt.ArrayLike) -> Fit:
@@ -159,9 +174,11 @@ def _deviation(means: Floats, variances: Floats) -> float:
 def _moments(members: tuple[Ints, ...], gap: Floats, measure: Floats) -> Moments:
     parts = []
     for member in members:
+        inside = member >= 0
+        member, own_measure, own_gap = member[inside], measure[inside], gap[inside]
         runs = np.bincount(member)
-        c, g = (np.bincount(member, x) / runs for x in (measure, gap))
-        dc, dg = measure - c[member], gap - g[member]
+        c, g = (np.bincount(member, x) / runs for x in (own_measure, own_gap))
+        dc, dg = own_measure - c[member], own_gap - g[member]
         seconds = (np.bincount(member, x) / runs for x in (dc * dc, dg * dg, dc * dg))
         parts.append((c, g, *seconds))
     return Moments(*(np.concatenate(column) for column in zip(*parts)))
@@ -171,5 +188,9 @@ def _fit(
     members: tuple[Ints, ...], gap: Floats, measure: Floats, slope: float, intercept: float
 ) -> Fit:
     squares = (slope * measure + intercept - gap) ** 2
-    rmse = [np.sqrt(np.bincount(member, squares) / np.bincount(member)) for member in members]
+    rmse = []
+    for member in members:
+        inside = member >= 0
+        runs = np.bincount(member[inside])
+        rmse.append(np.sqrt(np.bincount(member[inside], squares[inside]) / runs))
     return Fit(slope, intercept, np.concatenate(rmse))

@@ -41,6 +41,7 @@ from scoring.environments import (
     Environments,
     Floats,
     Ints,
+    Settings,
     find_environments,
     find_settings,
     group_numbers,
@@ -136,11 +137,9 @@ def sign_errors(
     environments = find_environments(settings)
     weight, squares = np.zeros((2, len(environments)))
     loss = np.zeros((len(measures), len(environments)))
-    for chunk in _chunks(len(environments), settings.repeats**2):
-        first, second = settings.runs[environments.settings[chunk]].transpose(1, 0, 2)
+    for chunk, first, second in _chunks(settings, environments):
         change = _changes(gap, first, second)  # [environments, repeats, repeats]
-        exists = (first >= 0)[:, :, None] & (second >= 0)[:, None, :]
-        kappa = exists * (1.0 if test_size is None else hoeffding_weight(change, test_size))
+        kappa = np.ones_like(change) if test_size is None else hoeffding_weight(change, test_size)
         weight[chunk] = kappa.sum(axis=(1, 2))
         squares[chunk] = np.square(kappa).sum(axis=(1, 2))
         signed = kappa * np.sign(change)
@@ -161,9 +160,16 @@ def _changes(values: Floats, first: Ints, second: Ints) -> Floats:
     return values[second][:, None, :] - values[first][:, :, None]
 
 
-def _chunks(environments: int, pairs: int) -> Iterator[slice]:
-    step = max(1, _CHUNK // pairs)
-    return (slice(start, start + step) for start in range(0, environments, step))
+def _chunks(settings: Settings, environments: Environments) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Environments of the same two numbers of repeats, with the runs [n, repeats] of both sides."""
+    sizes, size_of = np.unique(settings.repeats[environments.settings], axis=0, return_inverse=True)
+    for number, (low, high) in enumerate(sizes.tolist()):
+        alike = np.flatnonzero(size_of.reshape(-1) == number)
+        step = max(1, _CHUNK // (low * high))
+        for start in range(0, len(alike), step):
+            chunk = alike[start : start + step]
+            first, second = environments.settings[chunk].T
+            yield chunk, settings.runs(first, low), settings.runs(second, high)
 
 
 def _description(environments: Environments) -> tuple[Ints, Ints, Ints]:

@@ -65,17 +65,25 @@ def plot_sign_errors(found: Evaluation, ax: Axes | None = None) -> Axes:
         names.append(f"{plain(name)}\n({int(table.kept[chosen].sum()):,})")
     _draw(ax, bars)
     ax.set_yticks(centres, names)
-    ax.set_xticks(
-        np.arange(len(found.order)) + 0.5,
-        [plain(found.measures[k]) for k in found.order],
-        rotation=45 if len(found.order) > 4 else 0,
-        ha="right" if len(found.order) > 4 else "center",
-        rotation_mode="anchor",
-    )
+    _name_measures(ax, [plain(found.measures[k]) for k in found.order])
     ax.set_xlim(0, len(found.order))
     ax.set_ylim(-0.08, centres[0] + 0.58)
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncol=3, borderaxespad=0.2)
     return ax
+
+
+def _name_measures(ax: Axes, names: Sequence[str]) -> None:
+    """Below the bars; the more there are, the steeper and smaller."""
+    angle = 0 if len(names) <= 4 else 45 if len(names) <= 24 else 90
+    ax.set_xticks(
+        np.arange(len(names)) + 0.5,
+        names,
+        rotation=angle,
+        ha="right" if angle else "center",
+        va="center" if angle == 90 else "top",
+        rotation_mode="anchor",
+        fontsize=6 if angle == 90 else None,
+    )
 
 
 def plot_triangle(found: Evaluation, measure: str, hparam: str, ax: Axes | None = None) -> Axes:

@@ -15,6 +15,7 @@ from scoring.combine_files import combine_run
 from scoring.errors import ScoringError
 from scoring.program import score_folders
 from starting_kit_adapter.cli import combine as verb
+from starting_kit_adapter.cli import table
 
 
 def correlated(measures: int = 3, models: int = 40, seed: int = 0) -> np.ndarray:
@@ -123,6 +124,23 @@ def test_the_verb_writes_a_measure_that_can_be_scored(
 
     assert run(out, "-m", "blind,good", "--rule", "avg_rank", "-o", tmp_path / "other") == 0
     assert (tmp_path / "other" / folder.name / "made_up.predict").is_file()
+
+
+def test_a_combination_stands_in_the_table_beside_its_measures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reference, out = write_zoo(tmp_path, random_runs())
+    assert run(out, "-m", "good,blind", "--rule", "avg_rank") == 0
+    capsys.readouterr()
+    parser = argparse.ArgumentParser()
+    table.add_arguments(parser)
+    arguments = [str(out), "--reference", str(reference), "--format", "json"]
+    assert table.run(parser.parse_args(arguments)) == 0
+    rows = {row["measure"]: row for row in json.loads(capsys.readouterr().out)["measures"]}
+    assert set(rows) == {"good", "coarse", "blind", "avg_rank-blind-good"}
+    (expected,) = score_folders(reference, out / "avg_rank-blind-good").scored
+    found = rows["avg_rank-blind-good"]["tasks"]["made_up"]["score"]
+    assert found == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_rules_of_the_verb_are_those_of_the_room() -> None:

@@ -22,7 +22,7 @@ from scoring.regression import (
 def squares(members: tuple, gap: np.ndarray, measure: np.ndarray) -> np.ndarray:
     """Q [environments, 3, 3]: the mean square of a C + b - G in each is (a, b, 1) Q (a, b, 1)'."""
     rows = np.stack([measure, np.ones_like(gap), -gap], axis=1)
-    chosen = [rows[member == e] for member in members for e in np.unique(member)]
+    chosen = [rows[member == e] for member in members for e in range(member.max() + 1)]
     return np.array([runs.T @ runs / len(runs) for runs in chosen])
 
 
@@ -71,6 +71,30 @@ def test_the_families_are_those_of_the_paper() -> None:
     assert sizes == [1000, 1350, 21]
     with pytest.raises(ScoringError, match="no family 'none'"):
         family_members(cells, "none")
+
+
+def test_a_constant_hyperparameter_makes_no_environments() -> None:
+    runs = random_runs(repeats=3, lose=6)
+    constant = np.zeros((len(runs.codes), 1), dtype=int)
+    for family in FAMILIES:
+        without = family_members(runs.codes, family)
+        found = family_members(np.hstack([runs.codes, constant]), family)
+        assert [m.tolist() for m in found] == [m.tolist() for m in without]
+    with pytest.raises(ScoringError, match="all 2 models have the same hyperparameters"):
+        family_members([[0, 1], [0, 1]], "one varies")
+
+
+def test_one_varies_only_where_it_has_two_values() -> None:
+    codes = np.array([[0, 0], [1, 0], [1, 0], [1, 1]])
+    first, second = family_members(codes, "one varies")
+    assert first.tolist() == [0, 0, 0, -1]  # the last one is alone in its row of the grid
+    assert second.tolist() == [-1, 0, 0, 0]
+    gap = np.array([0.1, 0.2, 0.3, 0.5])
+    fit = baseline((first, second), gap)
+    expected = [
+        np.sqrt(np.mean((gap[some] - fit.intercept) ** 2)) for some in ([0, 1, 2], [1, 2, 3])
+    ]
+    assert fit.rmse == pytest.approx(expected)
 
 
 def test_a_measure_that_is_affine_in_the_gap_is_perfect() -> None:

@@ -114,6 +114,20 @@ def test_too_few_runs_show_the_weaker_family_and_say_so(run: Verb, tmp_path: Pat
     assert "weaker sign-error: max" not in text and "is not known" not in text
 
 
+@pytest.mark.parametrize("here", ["reference", "reference/made_up"])
+def test_the_reference_may_be_named_from_where_it_is(
+    run: Verb, zoo: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, here: str
+) -> None:
+    reference, out = zoo
+    folder = out.parent / "input_data" / "made_up" / "dataset_1" / "test"
+    folder.mkdir(parents=True)
+    (folder / "shard_0.tfrecord").write_bytes(struct.pack("<QI", 0, 0) + bytes(4))
+    monkeypatch.chdir(out.parent / here)
+    name = "." if here == "reference" else ".."
+    assert examples_behind_gaps(name) == examples_behind_gaps(reference) == {"made_up": 1}
+    assert run(table, out, "--robust", "--reference", name)[0] == 0
+
+
 def test_the_corpus_says_how_many_examples_are_behind_a_gap(zoo: tuple[Path, Path]) -> None:
     reference, _ = zoo
     assert examples_behind_gaps(reference) == {}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from robust_runs import random_runs
 
+from scoring import robust
 from scoring.environments import find_environments, find_settings
 from scoring.errors import ScoringError
 from scoring.families import ALL, Family, hparam_families, pair_families, summarize
@@ -163,6 +164,26 @@ def test_memory_is_bounded_by_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoring.robust._CHUNK", 40)
     parts = sign_errors(runs.codes, runs.gap, [runs.measures["good"]], test_size=TEST_SIZE)
     assert np.array_equal(whole.loss, parts.loss)
+
+
+def test_one_setting_with_many_runs_makes_no_work_for_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Exactly the pairs of runs that there are get looked at."""
+    codes = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], [50, 2, 3, 4], axis=0)
+    gap, values = np.random.default_rng(0).normal(size=(2, len(codes)))
+    looked_at = []
+
+    def counted(*arguments: np.ndarray) -> np.ndarray:
+        looked_at.append(found := changes(*arguments))
+        return found
+
+    changes = robust._changes
+    monkeypatch.setattr(robust, "_changes", counted)
+    found = sign_errors(codes, gap, [values], test_size=None)
+    pairs = 50 * 2 + 50 * 3 + 2 * 4 + 3 * 4
+    assert found.weight.sum() == pairs
+    assert sum(change.size for change in looked_at) == 2 * pairs  # of the gap and of the measure
 
 
 @pytest.mark.parametrize(
