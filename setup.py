@@ -12,7 +12,7 @@ ZOO = ["scikit-learn>=1.1"]  # its 8x8 digits are the embedded data set
 
 setup(
     name="pgdl-measures",
-    version="0.1.0",
+    version="0.2.0",
     description="Predict how well a trained network generalizes, from its training data alone",
     long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",

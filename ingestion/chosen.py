@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from pgdl_measures.base import Measure
+from pgdl_measures.base import CHAIN, IMAGES, INITIAL, Measure
 from pgdl_measures.errors import PgdlError, UnknownNameError
 from pgdl_measures.registry import complexity, measures
 
@@ -18,7 +18,7 @@ def choose_measures(
     options: Mapping[str, Any],
     seed: int | None = None,
     *,
-    offers: Collection[str] = ("images", "initial weights"),
+    offers: Collection[str] = (IMAGES, INITIAL, CHAIN),
 ) -> list[Measure]:
     """Measures by name; each option goes to those that have it, and the seed to those that draw.
 
@@ -54,7 +54,7 @@ def choose_measures(
 
 
 def _all(offers: Collection[str]) -> list[Measure]:
-    return [m for m in measures() if not m.needs or m.needs in offers]
+    return [m for m in measures() if set(m.needs) <= set(offers)]
 
 
 def _measure(name: str) -> Measure:

@@ -13,11 +13,13 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ingestion.errors import CorpusError
+from pgdl_measures.base import CHAIN, IMAGES, INITIAL
 from pgdl_measures.errors import UnknownNameError
 
 JUNK = (".DS_Store", "__MACOSX")
@@ -40,14 +42,17 @@ class Task:
         return self.folder / known
 
     def offers(self) -> frozenset[str]:
-        """What not every task has and some measures need: images, and initial weights."""
+        """What not every task has and some measures need: images, initial weights, and layers that
+        are a chain. The first model speaks for inputs and layers of all."""
         found = set()
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             config = json.loads((self.folder / self.model_ids[0] / "config.json").read_text())
             if len(config["input_shape"]) == 3:
-                found.add("images")
+                found.add(IMAGES)
+            if is_chain(config):
+                found.add(CHAIN)
         if all((self.folder / m / "weights_init.hdf5").is_file() for m in self.model_ids):
-            found.add("initial weights")
+            found.add(INITIAL)
         return frozenset(found)
 
     def shards(self, split: str = "train") -> list[Path]:
@@ -76,6 +81,11 @@ class Corpus:
     def select(self, names: str | None) -> tuple[Task, ...]:
         """The tasks of these names, separated by commas; all where none are named."""
         return tuple(self.task(name.strip()) for name in names.split(",")) if names else self.tasks
+
+
+def is_chain(config: Mapping[str, Any]) -> bool:
+    """Whether each layer of a parsed `config.json` takes the output of the one before it."""
+    return not any("inputs" in layer for layer in config["model_config"])
 
 
 def find_corpus(root: Path | str) -> Corpus:

@@ -69,18 +69,27 @@ def content(files: Iterable[Path]) -> str:
 
 def settings(measure: Measure) -> str:
     """A digest of all that makes a measure give other values for the same model and data."""
-    fixed = dict(measure.fixed)
-    # A user's perturbation is named by its module, too.
-    targets = [value for value in fixed.values() if isinstance(value, str) and ":" in value]
     return digest(
         [
             measure.target,
-            fixed,
+            dict(measure.fixed),
             dict(measure.options),
             measure.max_bytes,
-            *map(code_version, [measure.target, *targets]),
+            *map(code_version, [measure.target, *_own_perturbation(measure)]),
         ]
     )
+
+
+def _own_perturbation(measure: Measure) -> list[str]:
+    """Where the code of a user's perturbation is: in the module that registers it, by which it is
+    named, and in that of its function."""
+    named = [value for value in measure.fixed.values() if isinstance(value, str) and ":" in value]
+    if not named:
+        return []
+    from pgdl_measures.perturbations.catalogue import perturbation  # needs TensorFlow, as theirs
+
+    functions = [perturbation(name).function for name in named]
+    return [*named, *(f"{function.__module__}:{function.__name__}" for function in functions)]
 
 
 def code_version(target: str) -> str:

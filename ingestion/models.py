@@ -1,5 +1,10 @@
 """A model of the corpus as a Keras model: `config.json` and Keras-2 weight files, nothing else.
 
+In the competition's format layers are a chain, each on the output of the one before it. Ours knows
+branches as well, for networks with shortcuts: a layer may have a `name`, and `inputs`, the names of
+the layers that it takes (`input` is what the network takes). Such a model is a functional one, and
+its weights are found by the names of its layers.
+
 A corpus comes from outside, so a file of it must not be able to run code: only the layer classes
 listed here are built, and only with plain values as arguments. Weights are checked against the
 model before the first one is set, so a model is loaded whole or not at all.
@@ -15,6 +20,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ingestion.corpus import is_chain
 from ingestion.errors import CorpusError
 from ingestion.weights import read_weights
 
@@ -28,13 +34,17 @@ LAYERS = frozenset({
     "MaxPooling2D", "PReLU", "Permute", "ReLU", "Rescaling", "Reshape", "SeparableConv2D",
     "Softmax", "SpatialDropout2D", "UpSampling2D", "ZeroPadding2D",
 })
+MERGES = frozenset({"Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply", "Subtract"})
 # fmt: on
+
+INPUT = "input"  # the name of what the network takes
 
 # Defaults of Keras 2 that Keras 3 no longer has.
 _KERAS2_DEFAULTS = {
     name: {"pool_size": 2} for name in ("AveragePooling1D", "AveragePooling2D", "AvgPool2D")
 }
-_SHAPE_ARGUMENTS = ("input_shape", "batch_input_shape")  # said once, by the config itself
+# Said once, by the config itself; and what a layer takes, which is for us.
+_NOT_ARGUMENTS = ("layer_name", "input_shape", "batch_input_shape", "inputs")
 
 
 def load_model(folder: Path) -> tf.keras.Model:
@@ -68,17 +78,21 @@ def read_config(path: Path) -> dict[str, Any]:
 
 
 def build_model(config: Mapping[str, Any], path: Path = Path("config.json")) -> tf.keras.Model:
-    """A built, untrained `Sequential` of the configuration; `path` is named in errors."""
+    """A built, untrained model of the configuration; `path` is named in errors."""
     layers, shape = config["model_config"], _plain(config["input_shape"])
     if not isinstance(layers, list) or not layers:
         raise CorpusError(path, "has no layers in `model_config`")
     if not isinstance(shape, list) or not all(isinstance(n, int) and n > 0 for n in shape):
         raise CorpusError(path, f"has the input_shape {shape!r}; expected positive integers")
-    model = tf.keras.Sequential([_layer(entry, i, path) for i, entry in enumerate(layers)])
     try:
+        if not is_chain(config):
+            return _functional(layers, shape, path)
+        model = tf.keras.Sequential([_layer(entry, i, path) for i, entry in enumerate(layers)])
         model.build((None, *shape))
         if not model.built:
             raise ValueError("a layer does not fit the output of the layer before it")
+    except CorpusError:
+        raise
     except (ValueError, TypeError, tf.errors.OpError) as error:
         raise CorpusError(
             path, f"does not build on inputs of shape {shape} ({_first_line(error)})"
@@ -86,17 +100,44 @@ def build_model(config: Mapping[str, Any], path: Path = Path("config.json")) -> 
     return model
 
 
-def _layer(entry: Any, index: int, path: Path) -> tf.keras.layers.Layer:
+def _functional(entries: list[Any], shape: list[int], path: Path) -> tf.keras.Model:
+    """Layers that name what they take; the last one's output is the network's."""
+    x = inputs = tf.keras.Input(shape, name=INPUT)
+    outputs = {INPUT: inputs}
+    for i, entry in enumerate(entries):
+        layer = _layer(entry, i, path, known=LAYERS | MERGES, name=f"layer_{i}")
+        if layer.name in outputs:
+            raise CorpusError(path, f"layer {i} is named {layer.name!r}, as one before it is")
+        if "inputs" in entry:
+            taken = entry["inputs"]
+            if not isinstance(taken, list) or not taken or not set(map(str, taken)) <= set(outputs):
+                known = ", ".join(list(outputs)[-8:])
+                raise CorpusError(
+                    path, f"layer {i} takes {taken!r}; expected names of layers before it: {known}"
+                )
+            x = [outputs[name] for name in taken] if len(taken) > 1 else outputs[taken[0]]
+        x = outputs[layer.name] = layer(x)
+    model = tf.keras.Model(inputs, x)
+    used = {layer.name for layer in model.layers}
+    unused = [name for name in outputs if name not in used and name != INPUT]
+    if unused:
+        raise CorpusError(path, f"layers do not lead to the output: {', '.join(unused)}")
+    return model
+
+
+def _layer(
+    entry: Any, index: int, path: Path, known: frozenset[str] = LAYERS, **defaults: Any
+) -> tf.keras.layers.Layer:
     if not isinstance(entry, dict) or not isinstance(entry.get("layer_name"), str):
         raise CorpusError(path, f"layer {index} has no `layer_name`, found {entry!r}")
     name = entry["layer_name"]
-    if name not in LAYERS:
+    if name not in known:
         raise CorpusError(
             path, f"layer {index} is a {name!r}, which is not built: only known layers are"
         )
-    arguments = dict[str, Any](_KERAS2_DEFAULTS.get(name, {}))
+    arguments = {**defaults, **_KERAS2_DEFAULTS.get(name, {})}
     for key, value in entry.items():
-        if key == "layer_name" or key in _SHAPE_ARGUMENTS:
+        if key in _NOT_ARGUMENTS:
             continue
         if not _is_plain(value):
             raise CorpusError(
@@ -120,6 +161,12 @@ def _set_weights(model: tf.keras.Model, path: Path) -> None:
             path,
             f"has weights of {len(found)} layers; the model has {len(layers)} layers with some",
         )
+    if not isinstance(model, tf.keras.Sequential):  # whose layers stand in no one order
+        named = dict(found)
+        missing = [layer.name for layer in layers if layer.name not in named]
+        if missing:
+            raise CorpusError(path, f"has no weights of the layers {', '.join(missing)}")
+        found = [(layer.name, named[layer.name]) for layer in layers]
     for layer, (name, arrays) in zip(layers, found):
         expected = [tuple(weight.shape) for weight in layer.weights]
         shapes = [array.shape for array in arrays]

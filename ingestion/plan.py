@@ -41,6 +41,7 @@ class Job:
     architecture: str  # models that are alike in it share their traced graphs
     step_seconds: float  # the longest that one step may take
     attempt: int = 1
+    warm_up: tuple[Measure, ...] = ()  # computed before them and not told
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Request:
     first: int | None = None  # only so many of each task
     retry_failed: bool = False  # compute again what failed
     recompute: bool = False  # compute again what was computed with other settings
+    warm_up: tuple[Measure, ...] = ()  # first in every job: tracing graphs is on their time
 
     def selected(self, task: Task) -> list[str]:
         """The models of a task that were asked for."""
@@ -145,6 +147,7 @@ def make_plan(request: Request, records: Iterable[Record]) -> Plan:
                         missing,
                         _architecture(task.model_folder(model)),
                         request.limits.step_seconds(len(task.model_ids)),
+                        warm_up=request.warm_up,
                     )
                 )
     outdated = stale | other

@@ -1,10 +1,33 @@
 """Measures that predict the generalization gap of a trained classifier.
 
 `complexity("gi_intra_l0")(model, dataset)` is all that a user needs; `complexities([...])` computes
-several and shares their work; `measures()` lists what there is.
+several and shares their work; `measures()` lists what there is; `register` adds a measure and
+`register_perturbation` a perturbation, which imports TensorFlow when it is asked for.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
 
 from pgdl_measures.errors import MeasureError, PgdlError
 from pgdl_measures.registry import complexities, complexity, measures, register
 
-__all__ = ["MeasureError", "PgdlError", "complexities", "complexity", "measures", "register"]
+__all__ = [
+    "MeasureError",
+    "PgdlError",
+    "complexities",
+    "complexity",
+    "measures",
+    "register",
+    "register_perturbation",
+]
+
+_LAZY = {"register_perturbation": "pgdl_measures.perturbations.catalogue:register_perturbation"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = _LAZY[name].split(":")
+    return getattr(importlib.import_module(module), attribute)

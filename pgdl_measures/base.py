@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+IMAGES, INITIAL, CHAIN = "images", "initial weights", "a chain of layers"
+
 
 class Subject:
     """A model and its training data, with what has been computed of them."""
@@ -69,7 +71,7 @@ class Measure:
     fixed: Mapping[str, Any] = field(default_factory=dict)  # what makes it this measure
     options: Mapping[str, Any] = field(default_factory=dict)  # what the user chose
     max_bytes: int | None = None  # memory for the training inputs; None is the default
-    needs: str = ""  # what not every corpus has: "images" or "initial weights"
+    needs: tuple[str, ...] = ()  # of what not every corpus has: IMAGES, INITIAL, CHAIN
 
     def __call__(self, model: tf.keras.Model, dataset: tf.data.Dataset) -> float:
         """The predicted complexity: larger means a larger generalization gap."""

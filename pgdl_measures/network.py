@@ -4,8 +4,8 @@ A `Sequential` - plain, or of the starting kit's wrapped layers - is rebuilt onc
 as a private chain of stock layers, and each further model of that architecture only lends it its
 weights. So the caller's model is never changed, graphs that were traced for one model serve all of
 its architecture, and a convolution or dense layer with a fused activation is two steps: its affine
-part and the activation. A model that cannot be rebuilt (functional, or with layers of its own) runs
-as it is, traced for itself.
+part and the activation. A functional model is rebuilt whole, as a chain of one step. A model that
+cannot be rebuilt (with layers or a `call` of its own) runs as it is, traced for itself.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import collections
 import inspect
 import json
+import math
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -23,6 +24,7 @@ from pgdl_measures.errors import MeasureError
 Step = Callable[[tf.Tensor], tf.Tensor]
 
 _FORWARD_ELEMENTS = 64 * 32 * 32 * 64
+_TINY = 1.2e-38  # the smallest normal number
 
 _layers = tf.keras.layers
 # At inference, for every fixed set of weights, x -> Ax + b.
@@ -57,12 +59,13 @@ class Network:
     """The chain of one architecture with the weights of the model that was bound last."""
 
     def __init__(self, layers: list[list[Step]], input_shape: tuple[int, ...]) -> None:
-        self._layers = layers
-        self._steps = [step for layer in layers for step in layer]
+        self.layers = layers
+        self.steps = [step for layer in layers for step in layer]
         self._graphs: dict[Hashable, Any] = {}
         self.input_shape = input_shape
         x, widest = tf.zeros([1, *input_shape]), 1
-        for step in self._steps:  # builds the layers, too
+        for step in self.steps:  # builds the layers, too
+            widest = max(widest, _widest_inside(step, x))
             x = step(x)
             widest = max(widest, int(tf.size(x)))
         self.outputs = int(x.shape[-1])
@@ -72,18 +75,18 @@ class Network:
 
     def entry(self, layer: int) -> int:
         """The index of the step that takes x^(layer): 0 is the input."""
-        if not 0 <= layer < len(self._layers):
+        if not 0 <= layer < len(self.layers):
             raise MeasureError(
                 f"layer {layer} is past the end: this network can be entered at 0 to "
-                f"{len(self._layers) - 1}"
-                + ("" if len(self._layers) > 1 else ", because its layers are not a plain chain")
+                f"{len(self.layers) - 1}"
+                + ("" if len(self.layers) > 1 else ", because its layers are not a plain chain")
             )
-        return sum(len(steps) for steps in self._layers[:layer])
+        return sum(len(steps) for steps in self.layers[:layer])
 
     def affine_steps(self, start: int) -> int:
         """How many steps from `start` on are affine, and so commute with interpolation."""
         count = 0
-        for step in self._steps[start:]:
+        for step in self.steps[start:]:
             if not getattr(step, "affine", False):
                 break
             count += 1
@@ -91,9 +94,19 @@ class Network:
 
     def run(self, x: tf.Tensor, start: int = 0, stop: int | None = None) -> tf.Tensor:
         """Steps `start` to `stop` (default: to the outputs) at inference."""
-        for step in self._steps[start:stop]:
+        for step in self.steps[start:stop]:
             x = step(x)
         return x
+
+    def logits(self, x: tf.Tensor, start: int = 0) -> tf.Tensor:
+        """The outputs before a final softmax, if there is one. Where it is inside the last step,
+        logarithms of the outputs: they differ from the logits by a constant per example, as far as
+        no probability underflows."""
+        last = self.steps[-1]
+        if _is_softmax(last):
+            return self.run(x, start, len(self.steps) - 1)
+        outputs = self.run(x, start)
+        return tf.math.log(tf.maximum(outputs, _TINY)) if _ends_in_softmax(last) else outputs
 
     def graph(self, key: Hashable, build: Callable[[], Any]) -> Any:
         """The graph of that key: the `tf.function` that `build` makes, traced once."""
@@ -103,7 +116,7 @@ class Network:
 
     def bind(self, model: tf.keras.Model) -> None:
         """Takes the weights of `model`, which has this architecture."""
-        for steps, layer in zip(self._layers, _chain(model)):
+        for steps, layer in zip(self.layers, _chain(model)):
             steps[0].layer.set_weights(layer.get_weights())  # type: ignore[attr-defined]
 
 
@@ -115,8 +128,6 @@ def network(model: tf.keras.Model, input_shape: tuple[int, ...]) -> Network:
     """The network of `model`, good until the next model of its architecture is bound."""
     _check_input_shape(model, input_shape)
     try:
-        if not _is_chain(model):
-            raise NotImplementedError
         key = _architecture(model, input_shape)
         if key in _networks:
             _networks.move_to_end(key)
@@ -127,8 +138,7 @@ def network(model: tf.keras.Model, input_shape: tuple[int, ...]) -> Network:
         _networks[key].bind(model)
         return _networks[key]
     except (NotImplementedError, TypeError):  # layers that cannot be made from their configuration
-        layers = _chain(model) if _is_chain(model) else [model]
-        return Network([[_Step(layer)] for layer in layers], input_shape)
+        return Network([[_Step(layer)] for layer in _chain(model)], input_shape)
 
 
 class _Step:
@@ -148,18 +158,52 @@ def _is_linear(activation: Any) -> bool:
     return activation is None or activation is tf.keras.activations.linear
 
 
+def _is_softmax(step: Step) -> bool:
+    """Whether a step is a softmax and nothing else."""
+    layer = getattr(step, "layer", step)
+    if isinstance(layer, _layers.Activation):
+        layer = layer.activation
+    return isinstance(layer, _layers.Softmax) or layer is tf.keras.activations.softmax
+
+
+def _ends_in_softmax(step: Step) -> bool:
+    layer = getattr(step, "layer", None)
+    while isinstance(layer, tf.keras.Model) and layer.layers:
+        layer = layer.layers[-1]
+    return isinstance(layer, _layers.Softmax) or (
+        getattr(layer, "activation", None) is tf.keras.activations.softmax
+    )
+
+
+def _widest_inside(step: Step, x: tf.Tensor) -> int:
+    """Numbers per example in the widest activation within a step that is a whole model; where the
+    model does not tell, as many as a layer of 64 features has."""
+    model = getattr(step, "layer", None)
+    if not isinstance(model, tf.keras.Model):
+        return 1
+    try:
+        return max(math.prod(layer.output.shape[1:]) for layer in model.layers)
+    except (AttributeError, TypeError, ValueError):
+        return 64 * math.prod(x.shape[1:-1])
+
+
 def _is_chain(model: tf.keras.Model) -> bool:
     # The kit's subclass of Sequential changes only how it is called.
     return isinstance(model, tf.keras.Sequential) and type(model).call is tf.keras.Sequential.call
 
 
 def _chain(model: tf.keras.Model) -> list[tf.keras.layers.Layer]:
+    """The layers one after the other; a model that is no such chain is one layer."""
+    if not _is_chain(model):
+        return [model]
     return [layer for layer in model.layers if not isinstance(layer, _layers.InputLayer)]
 
 
 def _rebuilt(layer: tf.keras.layers.Layer) -> list[Step]:
     """The layer made again from its configuration, its activation as a step of its own."""
     stock, config = _stock_class(layer), layer.get_config()
+    if isinstance(layer, tf.keras.Model):
+        return [_Step(_rebuilt_model(layer))]
     if isinstance(layer, _AFFINE_THEN_ACTIVATION) and not _is_linear(layer.activation):
         if isinstance(layer.activation, _layers.Layer):
             raise NotImplementedError  # an activation with weights of its own
@@ -167,6 +211,17 @@ def _rebuilt(layer: tf.keras.layers.Layer) -> list[Step]:
         return [_Step(linear, affine=True), layer.activation]
     affine = isinstance(layer, (*_AFFINE, *_AFFINE_THEN_ACTIVATION))
     return [_Step(stock.from_config(config), affine)]
+
+
+def _rebuilt_model(model: tf.keras.Model) -> tf.keras.Model:
+    """A functional model made again. All of its layers are stock: a user's own might share a name
+    with one that is, and so become another."""
+    if any(type(layer) is not _stock_class(layer) for layer in model.layers):
+        raise NotImplementedError
+    try:
+        return type(model).from_config(model.get_config())
+    except ValueError as error:  # a function that Keras does not know, say
+        raise NotImplementedError from error
 
 
 def _stock_class(layer: tf.keras.layers.Layer) -> Any:

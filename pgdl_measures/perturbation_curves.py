@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from pgdl_measures.accuracy import accuracy
 from pgdl_measures.curves import Curve, check_labels, check_magnitudes
 from pgdl_measures.data import TrainingData
 from pgdl_measures.errors import MeasureError
@@ -63,6 +64,20 @@ def augmented_accuracy(
     return float(correct.sum() / tf.size(order).numpy())
 
 
+def unperturbed_accuracy(
+    network: Network,
+    data: TrainingData,
+    *,
+    batches: int = 40,
+    batch_size: int = 128,
+    seed: int = 0,
+) -> float:
+    """The accuracy on the images that curves of these settings are of, as they are."""
+    order = tf.reshape(_batches(network, data, batches, batch_size, seed), [-1])
+    drawn = TrainingData(tf.gather(data.inputs, order), tf.gather(data.labels, order), data.total)
+    return accuracy(network, drawn)
+
+
 def perturbed(
     images: tf.Tensor,
     values: ValueRange,
@@ -75,6 +90,11 @@ def perturbed(
     units = tf.math.divide_no_nan(images - values.low, span)
     moved = perturbation.function(units, tf.reshape(magnitudes, [-1, 1, 1, 1]), rng)
     return tf.ensure_shape(moved, images.shape) * span + values.low
+
+
+def available_batches(examples: int, batch_size: int = 128) -> int:
+    """The full batches that there are, of which no more are drawn."""
+    return examples // min(batch_size, examples)
 
 
 def check_images(shape: tuple[int, ...]) -> None:
@@ -95,7 +115,8 @@ def _batches(
     if batches < 1 or batch_size < 1:
         raise MeasureError(f"{batches} batches of {batch_size} have no example in them")
     size = min(batch_size, len(data))
-    return draw_batches(len(data), min(batches, len(data) // size), size, tf.constant([seed, 0]))
+    drawn = min(batches, available_batches(len(data), batch_size))
+    return draw_batches(len(data), drawn, size, tf.constant([seed, 0]))
 
 
 def _correct(

@@ -10,6 +10,7 @@ network's. Colours come from Matplotlib's settings, and Matplotlib is imported w
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, Union
 
@@ -67,6 +68,16 @@ def plot_density(curves: Mapping[str, ResponseCurve], ax: Axes | None = None) ->
     return ax
 
 
+def need_matplotlib() -> None:
+    """Raises where Matplotlib, an optional dependency, is not installed."""
+    try:
+        importlib.import_module("matplotlib")
+    except ImportError as error:
+        raise PgdlError(
+            "plots need Matplotlib, which is not installed: pip install 'pgdl-measures[plots]'"
+        ) from error
+
+
 def _ideal(line: Line2D) -> None:
     import matplotlib
 
@@ -84,12 +95,9 @@ def _finish(ax: Axes) -> None:
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise PgdlError(
-            "plots need Matplotlib, which is not installed: pip install 'pgdl-measures[plots]'"
-        ) from error
+    need_matplotlib()
+    from matplotlib import pyplot
+
     return pyplot.subplots()[1]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pgdl_measures.base import Measure, Subject
+from pgdl_measures.base import CHAIN, IMAGES, INITIAL, Measure, Subject
 from pgdl_measures.errors import PgdlError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def _register_response() -> None:
                         summary.format(f"{pairing}-class", where),
                         target,
                         {"statistic": statistic, "pairing": pairing, "layer": layer},
+                        needs=(CHAIN,) if layer else (),
                     )
                 )
     for name, layer, where in (
@@ -90,6 +91,7 @@ def _register_response() -> None:
                     "layer": layer,
                     "magnitudes": (0.5,),
                 },
+                needs=(CHAIN,) if layer else (),
             )
         )
 
@@ -102,7 +104,8 @@ def _register_contre() -> None:
     }
     for statistic, summary in words.items():
         target = f"pgdl_measures.contre:{statistic}"
-        register(Measure(f"contre_{statistic}", summary, target, needs="images"))
+        needs = (IMAGES, CHAIN) if statistic == "fisher" else (IMAGES,)
+        register(Measure(f"contre_{statistic}", summary, target, needs=needs))
     for name, operation, what in (
         ("center_crop", "CenterCrop", "the enlarged middles of the training images"),
         ("random_crop", "RandomCrop", "randomly shifted training images"),
@@ -115,7 +118,7 @@ def _register_contre() -> None:
                 f"accuracy (negated) on {what}",
                 "pgdl_measures.contre:accuracy",
                 {"operations": (operation,), "count": 1, "magnitude": 30.0},
-                needs="images",
+                needs=(IMAGES,),
             )
         )
 
@@ -126,7 +129,7 @@ def _register_adversarial() -> None:
             "adversarial_pvalue",
             "evidence, by adversarial translations, that the model depends on its training data",
             "pgdl_measures.adversarial.measure:adversarial_pvalue",
-            needs="images",
+            needs=(IMAGES,),
         )
     )
 
@@ -144,7 +147,7 @@ def register_invariance(perturbation: str, words: str, where: str = "") -> None:
                 summary,
                 f"pgdl_measures.invariance:{function}",
                 {"perturbation": where or perturbation},
-                needs="images",
+                needs=(IMAGES,),
             )
         )
 
@@ -165,68 +168,78 @@ def _register_invariance() -> None:
 
 def _register_norms() -> None:
     """The 24 measures of paper 003, by module."""
-    initial = "initial weights"
-    words: dict[str, dict[str, tuple[str, str]]] = {
+    words: dict[str, dict[str, tuple[str, ...]]] = {
         "output": {
-            "params": ("number of weights", ""),
-            "inverse_margin": ("inverse of the output margin", ""),
+            "params": ("number of weights",),
+            "inverse_margin": ("inverse of the output margin",),
         },
         "spectral_measures": {
-            "log_spec_init_main": ("margin bound: spectral norms, distance from init", initial),
-            "log_spec_orig_main": ("margin bound: spectral norms, distance from zero", ""),
-            "log_prod_of_spec_over_margin": ("product of spectral norms over the margin", ""),
-            "log_prod_of_spec": ("product of spectral norms", ""),
-            "fro_over_spec": ("Frobenius over spectral norms", ""),
-            "log_sum_of_spec_over_margin": ("sum of spectral norms over the margin", ""),
-            "log_sum_of_spec": ("sum of spectral norms", ""),
+            "log_spec_init_main": ("margin bound: spectral norms, distance from init", INITIAL),
+            "log_spec_orig_main": ("margin bound: spectral norms, distance from zero",),
+            "log_prod_of_spec_over_margin": ("product of spectral norms over the margin",),
+            "log_prod_of_spec": ("product of spectral norms",),
+            "fro_over_spec": ("Frobenius over spectral norms",),
+            "log_sum_of_spec_over_margin": ("sum of spectral norms over the margin",),
+            "log_sum_of_spec": ("sum of spectral norms",),
         },
         "frobenius": {
-            "log_prod_of_fro_over_margin": ("product of Frobenius norms over the margin", ""),
-            "log_prod_of_fro": ("product of Frobenius norms", ""),
-            "log_sum_of_fro_over_margin": ("sum of Frobenius norms over the margin", ""),
-            "log_sum_of_fro": ("sum of Frobenius norms", ""),
-            "fro_dist": ("Frobenius distance from initialization", initial),
-            "dist_spec_init": ("spectral distance from initialization", initial),
-            "param_norm": ("norm of all kernels", ""),
+            "log_prod_of_fro_over_margin": ("product of Frobenius norms over the margin",),
+            "log_prod_of_fro": ("product of Frobenius norms",),
+            "log_sum_of_fro_over_margin": ("sum of Frobenius norms over the margin",),
+            "log_sum_of_fro": ("sum of Frobenius norms",),
+            "fro_dist": ("Frobenius distance from initialization", INITIAL),
+            "dist_spec_init": ("spectral distance from initialization", INITIAL),
+            "param_norm": ("norm of all kernels",),
         },
         "path": {
-            "path_norm_over_margin": ("path norm over the margin", ""),
-            "path_norm": ("path norm", ""),
+            "path_norm_over_margin": ("path norm over the margin",),
+            "path_norm": ("path norm",),
         },
         "flatness": {
-            "pacbayes_init": ("PAC-Bayes bound around the initial weights", initial),
-            "pacbayes_orig": ("PAC-Bayes bound around zero", ""),
-            "pacbayes_flatness": ("inverse of the perturbation borne", ""),
-            "pacbayes_mag_init": ("magnitude-aware bound around the initial weights", initial),
-            "pacbayes_mag_orig": ("magnitude-aware bound around zero", initial),
-            "pacbayes_mag_flatness": ("inverse of the magnitude-aware perturbation borne", ""),
+            "pacbayes_init": ("PAC-Bayes bound around the initial weights", INITIAL),
+            "pacbayes_orig": ("PAC-Bayes bound around zero",),
+            "pacbayes_flatness": ("inverse of the perturbation borne",),
+            "pacbayes_mag_init": ("magnitude-aware bound around the initial weights", INITIAL),
+            "pacbayes_mag_orig": ("magnitude-aware bound around zero", INITIAL),
+            "pacbayes_mag_flatness": ("inverse of the magnitude-aware perturbation borne",),
         },
     }
     for module, measures_of_it in words.items():
-        for name, (summary, needs) in measures_of_it.items():
+        for name, (summary, *needs) in measures_of_it.items():
+            if name != "inverse_margin":  # which is of the outputs alone
+                needs.append(CHAIN)
             target = f"pgdl_measures.norms.{module}:{name}"
-            register(Measure(name, summary, target, needs=needs))
+            register(Measure(name, summary, target, needs=tuple(needs)))
 
 
 def _register_competition() -> None:
     """The starting kit's baselines, then the podium of the competition."""
-    initial = "initial weights"
-    for module, name, summary, needs in (
-        ("baselines", "parameter_count", "number of trainable weights", ""),
-        ("baselines", "jacobian_norm", "mean square of the outputs' Jacobians at all layers", ""),
-        ("baselines", "distance_from_init", "distance of the weights from their start", initial),
-        ("sharpness", "sharpness", "worst relative change of weights borne (negated)", ""),
-        ("dbi", "dbi", "Davies-Bouldin index of early features", ""),
-        ("dbi", "dbi_mixup", "Davies-Bouldin index times mixup errors (1st place)", ""),
-        ("perturbed_margin", "mixup_margin", "mean margin (negated) of mixed examples", ""),
-        ("perturbed_margin", "augment_margin", "the same of augmented images", "images"),
-        ("augmentation", "augmentation_penalty", "changes by augmentation (2nd place)", "images"),
-        ("label_variation", "vpm", "label variation of mixed examples' features (3rd place)", ""),
-        ("label_variation", "vr", "change of label variation between layers", ""),
-        ("label_variation", "wcv", "largest label variation of the last layers", ""),
+    for module, name, summary, *needs in (
+        ("baselines", "parameter_count", "number of trainable weights"),
+        (
+            "baselines",
+            "jacobian_norm",
+            "mean square of the Jacobians at all layers",
+            CHAIN,
+        ),
+        ("baselines", "distance_from_init", "distance of the weights from their start", INITIAL),
+        ("sharpness", "sharpness", "worst relative change of weights borne (negated)", CHAIN),
+        ("dbi", "dbi", "Davies-Bouldin index of early features", CHAIN),
+        ("dbi", "dbi_mixup", "Davies-Bouldin index times mixup errors (1st place)", CHAIN),
+        ("perturbed_margin", "mixup_margin", "mean margin (negated) of mixed examples", CHAIN),
+        ("perturbed_margin", "augment_margin", "the same of augmented images", IMAGES, CHAIN),
+        ("augmentation", "augmentation_penalty", "changes by augmentation (2nd place)", IMAGES),
+        (
+            "label_variation",
+            "vpm",
+            "label variation of mixed features (3rd place)",
+            CHAIN,
+        ),
+        ("label_variation", "vr", "change of label variation between layers", CHAIN),
+        ("label_variation", "wcv", "largest label variation of the last layers", CHAIN),
     ):
         target = f"pgdl_measures.competition.{module}:{name}"
-        register(Measure(name, summary, target, needs=needs))
+        register(Measure(name, summary, target, needs=tuple(needs)))
 
 
 _register_response()

@@ -23,8 +23,8 @@ def conv(filters: int, activation: str | None = "relu", **kwargs: object) -> dic
     }
 
 
-def layer(name: str, **kwargs: object) -> dict:
-    return {"layer_name": name, **kwargs}
+def layer(layer_name: str, **kwargs: object) -> dict:
+    return {"layer_name": layer_name, **kwargs}
 
 
 def vgg(classes: int) -> list[dict]:
@@ -101,15 +101,13 @@ def write_model(
 
 def fit_last_layer(model: tf.keras.Model, inputs: np.ndarray, labels: np.ndarray) -> None:
     """Least squares from the features to the classes; a global mean after it changes nothing."""
-    last = max(i for i, layer in enumerate(model.layers) if layer.weights)
-    features = inputs
-    for layer in model.layers[:last]:
-        features = layer(features)
+    last = [layer for layer in model.layers if layer.weights][-1]
+    features = tf.keras.Model(model.inputs[0], last.input)(inputs)
     features = np.asarray(features).reshape(len(labels), -1, features.shape[-1]).mean(axis=1)
-    kernel, bias = model.layers[last].get_weights()
+    kernel, bias = last.get_weights()
     padded = np.concatenate([features, np.ones((len(labels), 1))], axis=1)
     solution, *_ = np.linalg.lstsq(padded, np.eye(len(bias))[labels], rcond=None)
-    model.layers[last].set_weights([solution[:-1].reshape(kernel.shape), solution[-1]])
+    last.set_weights([solution[:-1].reshape(kernel.shape), solution[-1]])
 
 
 def examples(

@@ -9,7 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-from corpora import ARCHITECTURES, examples, layer, write_model, write_shards, write_task
+from corpora import (
+    ARCHITECTURES,
+    examples,
+    layer,
+    weight_names,
+    write_model,
+    write_shards,
+    write_task,
+)
 from shared_data import SHARED, needs_shared
 
 from ingestion.corpus import find_corpus
@@ -106,6 +114,62 @@ def test_a_loaded_model_computes_what_the_saved_one_did(name, tmp_path):
     initial = [w for _, ws in read_weights(tmp_path / "model_0" / "weights_init.hdf5") for w in ws]
     for got, expected in zip(loaded.initial_weights, initial):
         np.testing.assert_array_equal(got, expected)
+
+
+BRANCHES = [
+    layer("Conv2D", filters=3, kernel_size=1, name="stem"),
+    layer("Conv2D", filters=3, kernel_size=3, padding="same", inputs=["stem"], name="branch"),
+    layer("Add", inputs=["branch", "stem"]),
+    layer("Concatenate", inputs=["layer_2", "input"]),
+    layer("GlobalAveragePooling2D"),
+    layer("Dense", units=5),
+]
+
+
+def test_layers_that_name_what_they_take_are_a_network_with_branches(tmp_path):
+    saved = write_model(tmp_path / "m", {"model_config": BRANCHES, "input_shape": [6, 6, 2]}, 3)
+    loaded = load_model(tmp_path / "m")
+    x = tf.random.stateless_normal([5, 6, 6, 2], [0, 1])
+    weights = {layer.name: layer for layer in saved.layers}
+    stem = weights["stem"](x)
+    merged = tf.concat([stem + weights["branch"](stem), x], axis=-1)
+    expected = weights["layer_5"](tf.reduce_mean(merged, axis=[1, 2]))
+    np.testing.assert_allclose(loaded(x, training=False), expected, rtol=1e-4)
+
+
+def test_weights_of_branches_are_found_by_name_whatever_their_order(tmp_path):
+    config = {"model_config": BRANCHES, "input_shape": [6, 6, 2]}
+    saved = write_model(tmp_path / "m", config, seed=3, initial=False)
+    layers = [
+        (layer.name, list(zip(weight_names(layer), layer.get_weights()))) for layer in saved.layers
+    ]
+    write_weights(tmp_path / "m" / "weights.hdf5", layers[::-1])
+    for got, expected in zip(load_model(tmp_path / "m").get_weights(), saved.get_weights()):
+        np.testing.assert_array_equal(got, expected)
+    renamed = [(name.replace("stem", "root"), weights) for name, weights in layers]
+    write_weights(tmp_path / "m" / "weights.hdf5", renamed)
+    with pytest.raises(CorpusError, match="has no weights of the layers stem"):
+        load_model(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (
+            layer("Add", inputs=["stem", "leaf"]),
+            r"layer 2 takes \['stem', 'leaf'\]; expected names",
+        ),
+        (layer("Add", inputs="stem"), "layer 2 takes 'stem'; expected names of layers before it"),
+        (layer("Add", inputs=["stem", "input"]), "does not build on inputs of shape"),
+        (layer("ReLU", name="stem"), "layer 2 is named 'stem', as one before it is"),
+        (layer("ReLU", inputs=["stem"]), "layers do not lead to the output: branch"),
+        (layer("Lambda", inputs=["stem"]), "layer 2 is a 'Lambda', which is not built"),
+    ],
+)
+def test_what_is_wrong_with_branches_is_named(entry, message):
+    config = {"model_config": [*BRANCHES[:2], entry], "input_shape": [6, 6, 2]}
+    with pytest.raises(CorpusError, match=message):
+        build_model(config)
 
 
 def test_a_model_without_initial_weights_has_none(tmp_path):

@@ -8,22 +8,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
-from corpora import ARCHITECTURES, dataset, examples, write_model, write_task
+from corpora import (
+    ARCHITECTURES,
+    dataset,
+    examples,
+    fit_last_layer,
+    write_model,
+    write_task,
+)
 from kit import kit_model
 from shared_data import SHARED, needs_shared
 
 from ingestion.corpus import find_corpus
 from ingestion.data import load_dataset
-from ingestion.models import load_model
+from ingestion.models import build_model, load_model
 from pgdl_measures import MeasureError, complexities, complexity, measures, register
-from pgdl_measures.base import Measure
+from pgdl_measures.base import CHAIN, IMAGES, INITIAL, Measure, Subject
 from pgdl_measures.errors import PgdlError, UnknownNameError
+from starting_kit_adapter.zoo.architectures import resnet
 
 pytestmark = pytest.mark.keras2
 
 NAMES = [measure.name for measure in measures()]
-OF_ANY_DATA = [measure.name for measure in measures() if not measure.needs]
-OF_IMAGES = [measure.name for measure in measures() if measure.needs == "images"]
+OF_ANY_DATA = [measure.name for measure in measures() if not {IMAGES, INITIAL} & {*measure.needs}]
+OF_IMAGES = [measure.name for measure in measures() if IMAGES in measure.needs]
 OF_MIXUP = [measure.name for measure in measures() if measure.target.endswith("response:response")]
 QUICK = {"batches": 5, "batch_size": 32}
 MODELS = ("model_1", "model_4")  # of one architecture, with batch norm: traced once
@@ -158,22 +166,41 @@ def test_names_and_options_that_do_not_exist_are_answered_with_the_nearest():
         register(Measure("mixup", "", "math:sqrt"))
 
 
-def test_a_functional_model_has_measures_of_its_input_and_says_why_not_of_layer_1():
-    inputs = tf.keras.Input((6,))
-    hidden = tf.keras.layers.Dense(6, activation="relu")(inputs)
-    skip = tf.keras.layers.add([hidden, inputs])
-    model = tf.keras.Model(inputs, tf.keras.layers.Dense(3)(skip))
-    data = dataset(*examples(80, (6,), 3))
-    assert math.isfinite(complexity("gi_intra_l0", **QUICK)(model, data))
-    with pytest.raises(MeasureError, match="not a plain chain"):
-        complexity("gi_intra_l1", **QUICK)(model, data)
+@pytest.fixture(scope="module")
+def residual(data):
+    """A network with shortcuts, and what every measure says of it or raises."""
+    layers = resnet((8, 8, 4), 37, width=4, depth=8)
+    model = build_model({"model_config": layers, "input_shape": [8, 8, 4]})
+    model.initial_weights = [0.5 * weight for weight in model.get_weights()]
+    fit_last_layer(model, *examples(400, (8, 8, 4), 37))
+    subject = Subject(model, data)
+
+    def result(measure: Measure) -> float | MeasureError:
+        options = {k: v for k, v in QUICK.items() if k in measure.defaults()}
+        try:
+            return measure.with_options(**options).on(subject)
+        except MeasureError as error:
+            return error
+
+    return {measure.name: result(measure) for measure in measures()}
 
 
-@pytest.mark.parametrize("measure", [m for m in measures() if m.needs], ids=lambda m: m.name)
+@pytest.mark.parametrize("measure", measures(), ids=lambda m: m.name)
+def test_a_network_with_shortcuts_has_measures_that_need_no_chain(measure, residual):
+    found = residual[measure.name]
+    if CHAIN in measure.needs:
+        assert "a plain chain" in str(found)
+    else:
+        assert isinstance(found, float) and math.isfinite(found)
+
+
+@pytest.mark.parametrize(
+    "measure", [m for m in measures() if {IMAGES, INITIAL} & {*m.needs}], ids=lambda m: m.name
+)
 def test_a_measure_says_what_it_needs_and_does_not_find(measure):
     model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
     model.build((None, 4))
-    with pytest.raises(MeasureError, match=measure.needs):
+    with pytest.raises(MeasureError, match=measure.needs[0]):
         measure(model, dataset(*examples(20, (4,), 3)))
 
 

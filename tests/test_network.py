@@ -123,3 +123,29 @@ def test_bad_layers_and_shapes_are_named(folder):
         network(model, SHAPE).entry(depth)
     with pytest.raises(MeasureError, match=r"inputs have shape \[8, 9, 3\]; the model takes"):
         network(model, (8, 9, 3))
+
+
+@pytest.mark.parametrize("end", ["fused", "layer", "activation", "functional", "own"])
+def test_logits_are_the_outputs_before_a_softmax(end):
+    class Own(tf.keras.layers.Dense):  # cannot be split: it computes what its class does not say
+        def call(self, inputs):
+            return super().call(inputs)
+
+    layers = tf.keras.layers
+    kind = Own if end == "own" else layers.Dense
+    dense = kind(4, activation="softmax" if end in ("fused", "functional", "own") else None)
+    chain = [layers.Flatten(), dense]
+    chain += {"layer": [layers.Softmax()], "activation": [layers.Activation("softmax")]}.get(
+        end, []
+    )
+    model = tf.keras.Sequential(chain)
+    model.build((None, *SHAPE))
+    if end == "functional":
+        inputs = tf.keras.Input(SHAPE)
+        model = tf.keras.Model(inputs, dense(layers.Flatten()(inputs)))
+    expected = tf.reshape(X, [len(X), -1]) @ dense.kernel + dense.bias
+    logits = network(model, SHAPE).logits(X)
+    # Up to a constant per example.
+    np.testing.assert_allclose(
+        logits - logits[:, :1], expected - expected[:, :1], rtol=1e-3, atol=1e-4
+    )

@@ -20,6 +20,7 @@ from ingestion.data import load_dataset
 from ingestion.executors.outcome import (
     LOADING,
     READING,
+    WARMING_UP,
     Files,
     Finished,
     Measured,
@@ -63,6 +64,10 @@ class Measuring:
                 yield Measured(measure.name, round(seconds, 3), error=_reason(error))
             yield Finished([], _peak_memory())
             return
+        for measure in job.warm_up:
+            yield Step(WARMING_UP)
+            with contextlib.suppress(Exception):  # what is wrong, the measures themselves will say
+                measure.on(subject)
         for measure in job.measures:
             yield Step(measure.name)
             yield _measured(measure, subject)

@@ -14,7 +14,7 @@ from typing import Any, Union
 from ingestion.fingerprint import Stamp
 from ingestion.plan import Job
 
-READING, LOADING = "reading the data", "loading the model"
+READING, LOADING, WARMING_UP = "reading the data", "loading the model", "warming up"
 
 OK, FAILED = "ok", "failed"
 DIED, TIMED_OUT, OUT_OF_MEMORY = "died", "timed out", "out of memory"  # of the worker
@@ -32,7 +32,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class Step:
-    """The worker begins something that may take long: reading, loading, or a measure."""
+    """The worker begins something that may take long: one of those above, or a measure."""
 
     name: str
 
@@ -128,7 +128,7 @@ class Tally:
             return replace(so_far, status=status, rest=rest)
         culprits = [m for m in left if m.name == self._step] or left
         innocent = tuple(m for m in left if m not in culprits)
-        where = f" while {self._step}" if self._step in (READING, LOADING) else ""
+        where = f" while {self._step}" if self._step in (READING, LOADING, WARMING_UP) else ""
         errors = {measure.name: reason + where for measure in culprits}
         return replace(
             so_far,

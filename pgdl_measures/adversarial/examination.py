@@ -1,4 +1,4 @@
-"""The adversarial examination of one network: what each generator does to its examples."""
+"""The adversarial examination of one network: what generators and shifts do to its examples."""
 
 from __future__ import annotations
 
@@ -44,6 +44,37 @@ def examine(
 ) -> Examination:
     """Runs the generators on images [m, h, w, c] with labels [m]; they share their windows."""
     chosen = {name: generator(name) for name in generators}
+    windows = _windows(network, images, labels, eps, room)
+    outcomes = {name: g.outcome(windows, seed) for name, g in chosen.items()}
+    return Examination(outcomes, windows.evaluated)
+
+
+def error_by_shift(
+    network: Network, images: tf.Tensor, labels: tf.Tensor, *, eps: int = 2, room: str = "upsample"
+) -> dict[int, float]:
+    """The error on images that are shifted by 0, eps, 2 eps and 3 eps, mean of four directions.
+
+    Densities take shifted images for as likely as the images. Then the error of a network that
+    does not depend on them is the same at every shift.
+    """
+    windows = _windows(network, images, labels, eps, room)
+    everyone = np.arange(len(windows))
+    shifts = {
+        length: np.unique(length * np.array([[-1, 0], [1, 0], [0, -1], [0, 1]]), axis=0)
+        for length in (0, eps, 2 * eps, 3 * eps)
+    }
+    moved = {n: np.broadcast_to(s, (len(windows), *s.shape)) for n, s in shifts.items()}
+    for shift in moved.values():
+        windows.request(everyone, shift)
+    windows.evaluate()
+    return {n: float((windows.scores(everyone, s) >= 0).mean()) for n, s in moved.items()}
+
+
+def _windows(
+    network: Network, images: tf.Tensor, labels: tf.Tensor, eps: int, room: str
+) -> Windows:
+    if not len(labels):
+        raise MeasureError("there are no images to examine")
     moved = translations(images.shape[1:], network.input_shape, eps, room)
     classes = np.unique(labels)
     if classes[0] < 0 or classes[-1] >= network.outputs:
@@ -51,6 +82,4 @@ def examine(
             f"the labels go from {classes[0]} to {classes[-1]}; "
             f"the model has {network.outputs} outputs"
         )
-    windows = Windows(network, images, labels, moved)
-    outcomes = {name: g.outcome(windows, seed) for name, g in chosen.items()}
-    return Examination(outcomes, windows.evaluated)
+    return Windows(network, images, labels, moved)

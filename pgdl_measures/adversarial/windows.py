@@ -2,7 +2,7 @@
 
 A score is l_exc(f, x) = max_i l_i(f, x) - l_y(f, x) (paper 002, Section 5.1) of a misclassified
 window and `CORRECT` of any other, so that misclassified windows are those of scores from 0 on. The
-model's outputs are taken for the logits l; where they are probabilities, l_exc is their difference.
+logits l are the outputs before a final softmax: probabilities would order windows otherwise.
 """
 
 from __future__ import annotations
@@ -103,10 +103,10 @@ def _build(network: Network, image_shape: tuple[int, ...], translations: Transla
             tf.autograph.experimental.set_loop_options(parallel_iterations=1)
             now = slice(i * network.forward_batch, (i + 1) * network.forward_batch)
             windows = translations.apply(images, examples[now], shifts[now])
-            outputs = network.run(windows)
+            logits = network.logits(windows)
             label = tf.gather(labels, examples[now])
-            wrong = tf.argmax(outputs, axis=-1, output_type=tf.int32) != label
-            excess = tf.reduce_max(outputs, axis=-1) - tf.gather(outputs, label, batch_dims=1)
+            wrong = tf.argmax(logits, axis=-1, output_type=tf.int32) != label
+            excess = tf.reduce_max(logits, axis=-1) - tf.gather(logits, label, batch_dims=1)
             found = found.write(i, tf.where(wrong | tf.math.is_nan(excess), excess, CORRECT))
         return found.concat()
 

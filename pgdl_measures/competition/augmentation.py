@@ -15,7 +15,6 @@ alone by what changes colours.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
@@ -24,7 +23,6 @@ from pgdl_measures.base import Subject
 from pgdl_measures.data import TrainingData
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network import Network
-from pgdl_measures.norms.margin import to_logits
 from pgdl_measures.norms.sampling import sample
 
 CHANNELS = (1, 3, 4)
@@ -35,7 +33,7 @@ def augmentation_penalty(subject: Subject, *, examples: int = 2_000, seed: int =
     """The mean cost of the seven augmentations."""
     check_images(subject.data)
     network = subject.network
-    graph = network.graph("augmentation_penalty", lambda: _build(network, to_logits(subject.model)))
+    graph = network.graph("augmentation_penalty", lambda: _build(network))
     inputs, labels = sample(subject.data, examples, seed)
     low = tf.reduce_min(subject.data.inputs, axis=[0, 1, 2])
     high = tf.reduce_max(subject.data.inputs, axis=[0, 1, 2])
@@ -99,11 +97,11 @@ def _enlarged(images: tf.Tensor) -> tf.Tensor:
     return tf.image.resize(tf.image.central_crop(images, 0.9), images.shape[1:3])
 
 
-def _build(network: Network, logits: Callable[[tf.Tensor], tf.Tensor]) -> Any:
+def _build(network: Network) -> Any:
     channels = network.input_shape[-1]
 
     def answer(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        probabilities = tf.nn.softmax(logits(network.run(x)))
+        probabilities = tf.nn.softmax(network.logits(x))
         return tf.argmax(probabilities, axis=-1), tf.reduce_max(probabilities, axis=-1)
 
     @tf.function(

@@ -25,7 +25,7 @@ from pgdl_measures.base import Subject
 from pgdl_measures.competition.augmentation import check_images
 from pgdl_measures.competition.features import first_output
 from pgdl_measures.network import Network
-from pgdl_measures.norms.margin import check_labels, to_logits
+from pgdl_measures.norms.margin import check_labels
 from pgdl_measures.norms.sampling import sample
 
 _LEAST_NORM = 1e-7
@@ -51,9 +51,7 @@ def mean_margin(subject: Subject, inputs: tf.Tensor, labels: tf.Tensor) -> float
     network = subject.network
     check_labels(network, labels)
     step = first_output(subject, "filters", "units")
-    graph = network.graph(
-        "perturbed_margin", lambda: _build(network, step, to_logits(subject.model))
-    )
+    graph = network.graph("perturbed_margin", lambda: _build(network, step))
     margins, sums, squares = [], np.zeros(()), np.zeros(())
     for start in range(0, len(labels), network.forward_batch):
         now = slice(start, start + network.forward_batch)
@@ -90,7 +88,7 @@ def augmented(images: tf.Tensor, seed: int) -> tf.Tensor:
     return tf.image.crop_and_resize(faded, boxes, tf.range(count), [height, width])
 
 
-def _build(network: Network, step: int | None, logits: Any) -> Any:
+def _build(network: Network, step: int | None) -> Any:
     @tf.function(
         input_signature=[
             tf.TensorSpec([None, *network.input_shape], tf.float32),
@@ -98,10 +96,10 @@ def _build(network: Network, step: int | None, logits: Any) -> Any:
         ]
     )
     def compute(inputs: tf.Tensor, labels: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        hidden = network.run(inputs, 0, step)
+        hidden = network.logits(inputs) if step is None else network.run(inputs, 0, step)
         with tf.GradientTape() as tape:
             tape.watch(hidden)
-            scores = logits(network.run(hidden, step) if step is not None else hidden)
+            scores = hidden if step is None else network.logits(hidden, step)
             own = tf.one_hot(labels, network.outputs, on_value=True, off_value=False)
             right = tf.reduce_sum(tf.where(own, scores, 0.0), axis=-1)
             other = tf.reduce_max(tf.where(own, scores.dtype.min, scores), axis=-1)

@@ -6,7 +6,10 @@ w is the vector of all fused kernels, sigma the size of the perturbation that th
 - eq. 28 has log(m / sigma), eq. 29, 31 and 32 have log(m / delta) with a delta that is not defined;
   all four use the sigma of their own search, as in the authors' code;
 - eq. 32 is a measure of the distance from the origin whose denominators hold |w_i - w_i^0|, as in
-  [9] (eq. 57 there) and in the authors' code, so that it needs the initial weights too.
+  [9] (eq. 57 there) and in the authors' code, so that it needs the initial weights too. Its sum is
+  not bounded below: where weights went far, it can be no square of anything.
+
+The paper takes sigma on all training data, we on 250 examples: see `sigma` for what that costs.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import math
 import numpy as np
 
 from pgdl_measures.base import Subject
+from pgdl_measures.errors import MeasureError
 from pgdl_measures.norms.fused import fused_network
 from pgdl_measures.norms.layer_norms import distances
 from pgdl_measures.norms.sigma import EPSILON, perturbation_size
@@ -88,4 +92,10 @@ def _magnitude_term(reference: np.ndarray, away: np.ndarray, sigma: float) -> fl
 
 def _bound(subject: Subject, term: float, sigma: float) -> float:
     examples = subject.data.total
-    return math.sqrt((term + math.log(examples / sigma) + 10) / examples)
+    squared = (term + math.log(examples / sigma) + 10) / examples
+    if squared < 0:
+        raise MeasureError(
+            f"the bound is the square root of {squared:.6g}: its sum over the weights is "
+            f"{term:.6g}, because they are much farther from their initial values than from zero"
+        )
+    return math.sqrt(squared)

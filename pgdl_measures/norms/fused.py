@@ -28,11 +28,18 @@ from pgdl_measures.norms.initial import initial_weights
 _layers = tf.keras.layers
 _CONVOLUTIONS = (_layers.Conv1D, _layers.Conv2D)
 _NOT_PLAIN = (_layers.Conv2DTranspose, _layers.DepthwiseConv2D, _layers.SeparableConv2D)
-_IDENTITIES = (
-    _layers.Dropout,
-    _layers.GaussianDropout,
-    _layers.GaussianNoise,
-    _layers.SpatialDropout2D,
+_IDENTITIES = tuple(
+    getattr(_layers, name)
+    for name in (
+        "ActivityRegularization",
+        "AlphaDropout",
+        "Dropout",
+        "GaussianDropout",
+        "GaussianNoise",
+        "SpatialDropout1D",
+        "SpatialDropout2D",
+    )
+    if hasattr(_layers, name)  # not every version of Keras has all
 )
 
 
@@ -72,7 +79,10 @@ Weights = list[np.ndarray]
 
 
 class FusedNetwork:
-    """The chain of a subject: `kernels`, `biases`, `geometries` by layer, and `run` from them."""
+    """The chain of a subject: `kernels`, `biases`, `geometries` by layer, and `run` from them.
+
+    Every layer has a bias; where `has_bias` is false it stands for none, and is zero.
+    """
 
     def __init__(self, subject: Subject) -> None:
         self._model = subject.model
@@ -82,6 +92,10 @@ class FusedNetwork:
         if not fused:
             raise MeasureError("the model has no kernels; its norms are not defined")
         self.geometries = [part.geometry for part in fused]
+        self.has_bias = [
+            part.layer is None or bool(part.batch_norms) or self._keras_layers[part.layer].use_bias
+            for part in fused
+        ]
         self.kernels, self.biases = self._fuse([la.get_weights() for la in self._keras_layers])
 
     def initial_kernels(self) -> Weights:
@@ -164,9 +178,10 @@ def _parts(layers: list[tf.keras.layers.Layer], network: Network) -> list[Any]:
         stop = network.entry(number + 1) if number + 1 < len(layers) else None
         shape = tuple(x.shape[1:])
         x = network.run(x, start, stop)
-        if isinstance(layer, _IDENTITIES):
+        if _is_identity(layer):
             continue
         if isinstance(layer, _layers.BatchNormalization):
+            _check_axis(layer, number, len(shape))
             if unfinished is None:
                 unfinished = _Part(Geometry(shape), None)
                 parts.append(unfinished)
@@ -185,6 +200,22 @@ def _parts(layers: list[tf.keras.layers.Layer], network: Network) -> list[Any]:
         else:
             parts.pop()
     return parts
+
+
+def _is_identity(layer: tf.keras.layers.Layer) -> bool:
+    """Whether a layer does nothing at inference."""
+    return isinstance(layer, _IDENTITIES) or (
+        isinstance(layer, _layers.Activation) and _is_linear(layer)
+    )
+
+
+def _check_axis(layer: tf.keras.layers.Layer, number: int, last: int) -> None:
+    axis = layer.axis if isinstance(layer.axis, int) else list(layer.axis)
+    if axis not in (-1, last, [-1], [last]):
+        raise MeasureError(
+            f"layer {number} is a BatchNormalization over axis {axis}; it can be fused over the "
+            f"last one only, {last}"
+        )
 
 
 def _has_kernel(layer: tf.keras.layers.Layer, number: int) -> bool:

@@ -1,13 +1,16 @@
 """The output margin gamma: the 10th percentile of f(x)[y] - max_{j != y} f(x)[j] (003, C.6.2).
 
-The scores f(x) are logits. Where the model ends in a softmax, logarithms of its outputs stand for
-them, which differ from the logits by a constant per example. All formulas use gamma squared, so a
-network with more than a tenth of its training data wrong counts by the size of its negative margin.
+The scores f(x) are the logits: the outputs before a final softmax. All formulas use gamma squared,
+so a network with more than a tenth of its training data wrong counts by the size of its negative
+margin.
+
+By default gamma is that of 5,000 examples, drawn at random, where the paper takes all: that is a
+tenth of a pass over CIFAR-10. Its standard error is sqrt(0.1 x 0.9 / 5000) = 0.4 percentiles, so
+that in 95 of 100 cases what is found lies between the 9.2th and the 10.8th percentile of all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,7 +44,7 @@ def margins(subject: Subject, inputs: tf.Tensor, labels: tf.Tensor) -> np.ndarra
     """The margin of each example."""
     network = subject.network
     check_labels(network, labels)
-    graph = network.graph("margins", lambda: _build(network, to_logits(subject.model)))
+    graph = network.graph("margins", lambda: _build(network))
     return graph(inputs, labels).numpy()
 
 
@@ -54,17 +57,7 @@ def check_labels(network: Network, labels: tf.Tensor) -> None:
         )
 
 
-def to_logits(model: tf.keras.Model) -> Callable[[tf.Tensor], tf.Tensor]:
-    """The function from a model's outputs to logits (up to a constant per example)."""
-    last = model.layers[-1]
-    is_softmax = isinstance(last, tf.keras.layers.Softmax) or (
-        getattr(last, "activation", None) is tf.keras.activations.softmax
-    )
-    # The smallest normal number keeps the logarithm finite where a probability underflows.
-    return (lambda x: tf.math.log(tf.maximum(x, 1.2e-38))) if is_softmax else tf.identity
-
-
-def _build(network: Network, logits: Callable[[tf.Tensor], tf.Tensor]) -> Any:
+def _build(network: Network) -> Any:
     @tf.function(
         input_signature=[
             tf.TensorSpec([None, *network.input_shape], tf.float32),
@@ -78,7 +71,7 @@ def _build(network: Network, logits: Callable[[tf.Tensor], tf.Tensor]) -> Any:
         for i in tf.range(steps):
             tf.autograph.experimental.set_loop_options(parallel_iterations=1)
             now = slice(i * network.forward_batch, (i + 1) * network.forward_batch)
-            scores = logits(network.run(inputs[now]))
+            scores = network.logits(inputs[now])
             own = tf.one_hot(labels[now], network.outputs, on_value=True, off_value=False)
             right = tf.reduce_sum(tf.where(own, scores, 0.0), axis=-1)
             other = tf.reduce_max(tf.where(own, scores.dtype.min, scores), axis=-1)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 
 from pgdl_measures.base import Subject
+from pgdl_measures.errors import UnknownNameError
 from pgdl_measures.norms.fused import fused_network
 from pgdl_measures.norms.margin import margin
+
+FORMS = ("inverse", "printed")
 
 
 def params(subject: Subject) -> float:
@@ -24,10 +27,15 @@ def params(subject: Subject) -> float:
     return math.sqrt(total / subject.data.total)
 
 
-def inverse_margin(subject: Subject, *, examples: int = 5_000, seed: int = 0) -> float:
+def inverse_margin(
+    subject: Subject, *, form: str = "inverse", examples: int = 5_000, seed: int = 0
+) -> float:
     """C_inverse.margin = sqrt(1 / (gamma^2 m)).
 
     Eq. 11 prints sqrt(gamma^2 / m), which grows with the margin and belies its name; [9] and the
-    authors' code have the inverse.
+    authors' code have the inverse. `form="printed"` gives the printed one.
     """
-    return math.sqrt(1 / (margin(subject, examples, seed) ** 2 * subject.data.total))
+    if form not in FORMS:
+        raise UnknownNameError("form", form, FORMS)
+    squared = margin(subject, examples, seed) ** 2
+    return math.sqrt((squared if form == "printed" else 1 / squared) / subject.data.total)

@@ -1,4 +1,7 @@
-"""The examples that a measure looks at: all of them, or a uniform sample."""
+"""The examples that a measure looks at: a uniform sample, or all of them, in a random order.
+
+Datasets come unshuffled, often class by class; a part of the sample is a sample, too.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,7 @@ from pgdl_measures.data import TrainingData
 
 
 def sample(data: TrainingData, examples: int, seed: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """Inputs and labels of that many examples, drawn uniformly; of all, if there are no more."""
-    if examples >= len(data):
-        return data.inputs, data.labels
-    chosen = np.random.default_rng(seed).choice(len(data), examples, replace=False)
+    """Inputs and labels of that many examples, or of all if there are no more, in drawn order."""
+    count = min(examples, len(data))
+    chosen = np.random.default_rng(seed).choice(len(data), count, replace=False)
     return tf.gather(data.inputs, chosen), tf.gather(data.labels, chosen)

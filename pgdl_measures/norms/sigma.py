@@ -8,9 +8,15 @@ the variance where `torch.normal` takes a standard deviation; we follow the pape
 
 It is found by bisection in (0, 2) in 15 steps with 10 draws of u: the authors' constants. (They
 stop within 0.01 of the target, which leaves many models with the same few dyadic fractions; we go
-on.) u covers fused kernels and biases. The same draws, scaled, are used at every step, so that the
-errors vary with sigma and not with luck. The search is one graph whose weights are arguments: there
-is nothing to restore.
+on.) u covers fused kernels and biases, where a layer has one. The same draws, scaled, are used at
+every step, so that the errors vary with sigma and not with luck. The search is one graph whose
+weights are arguments: there is nothing to restore.
+
+By default L is of 250 examples, drawn at random, where the paper takes all: 15 x 10 passes over
+50,000 examples are 7.5 million forward passes, and the competition leaves 300 s for a model. An
+error rate of 0.1 then has a standard error of sqrt(0.1 x 0.9 / 250) = 0.019. That of sigma itself
+was 3.5 % over 30 seeds (sigma': 3.7 %) for one network of three dense layers, trained on Gaussian
+clusters; with all of their 10,000 examples it was still some 2.8 % (2.6 %), over 8 seeds.
 """
 
 from __future__ import annotations
@@ -56,11 +62,16 @@ def perturbation_size(
 
 
 def _build(fused: FusedNetwork, network: Network, magnitude_aware: bool) -> Any:
+    there = [True] * len(fused.kernels) + fused.has_bias
+
     def perturbed(
         weights: list[tf.Tensor], sigma: tf.Tensor, draw: tf.Tensor, seed: tf.Tensor
     ) -> list[tf.Tensor]:
         result = []
-        for number, w in enumerate(weights):
+        for number, (w, exists) in enumerate(zip(weights, there)):
+            if not exists:
+                result.append(w)
+                continue
             stream = tf.stack([seed, draw * len(weights) + number])
             noise = tf.random.stateless_normal(w.shape, stream, alg="philox")
             size = tf.sqrt(sigma**2 * w**2 + EPSILON**2) if magnitude_aware else sigma

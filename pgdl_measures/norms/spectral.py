@@ -3,8 +3,9 @@
 Of a convolution there are two such maps. `circular`, the default and the paper's choice, wraps
 around the borders: the 2-D Fourier transform then takes the map apart into one small matrix per
 frequency, so that its singular values are exact (Sedghi, Gupta & Long 2019, which is [26] of paper
-003). `zero` is the layer with its own padding, of zeros or none; it has no such closed form, and
-its norm is found by Lanczos iteration on the layer itself, to convergence.
+003). The matrices of a wide layer take gigabytes together: a few are made at a time. `zero` is the
+layer with its own padding, of zeros or none; it has no such closed form, and its norm is found by
+Lanczos iteration on the layer itself, to convergence.
 
 The wrapped map is the default because it is what the paper reports, does not depend on a starting
 vector, and treats a kernel alike at all positions. The two differ at the borders only: without
@@ -19,7 +20,6 @@ side, over the square root of their number; the input's size is first rounded up
 from __future__ import annotations
 
 import dataclasses
-import itertools
 
 import numpy as np
 import scipy.sparse.linalg
@@ -30,7 +30,8 @@ from pgdl_measures.norms.fused import Geometry
 
 BOUNDARIES = ("circular", "zero")
 
-_GRAM_ELEMENTS = 1 << 22  # of 16 bytes, at a time
+_ELEMENTS = 1 << 22  # of 16 bytes, of the matrices at a time
+_ROUNDING = 1e-11  # of a squared norm
 
 
 def spectral_norm(kernel: np.ndarray, geometry: Geometry, boundary: str = "circular") -> float:
@@ -40,39 +41,85 @@ def spectral_norm(kernel: np.ndarray, geometry: Geometry, boundary: str = "circu
     if kernel.ndim == 1:
         return float(np.abs(kernel).max())
     if kernel.ndim == 2:
-        return _largest_singular_value(kernel[np.newaxis])
+        return float(np.sqrt(_largest_eigenvalue(_grams(tf.constant(kernel[np.newaxis])), 0.0)))
     if boundary == "zero":
         return _layer_norm(kernel, geometry)
     return _circular_norm(kernel, geometry)
 
 
 def _circular_norm(kernel: np.ndarray, geometry: Geometry) -> float:
-    kernel = _dilated(kernel, geometry.dilations)
-    sizes = [-(-n // s) * s for n, s in zip(geometry.input_shape, geometry.strides)]
-    axes = tuple(range(len(sizes)))
-    transforms = np.fft.fftn(_wrapped(kernel, sizes), axes=axes)  # [frequencies, in, out]
-    matrices = _aliased(transforms, sizes, geometry.strides)
-    # The kernel is real: the last axis' upper half repeats the lower half, conjugated.
-    half = matrices.shape[len(sizes) - 1] // 2 + 1
-    matrices = matrices[(slice(None),) * (len(sizes) - 1) + (slice(half),)]
-    return _largest_singular_value(matrices.reshape(-1, *matrices.shape[-2:]))
-
-
-def _largest_singular_value(matrices: np.ndarray) -> float:
-    """The largest of all matrices [n, rows, columns], from the smaller of A A* and A* A.
-
-    That is as exact as an SVD, for the largest, and much faster. TensorFlow does it because its
-    threads wait quietly: NumPy's are a hundred times slower when other processes want the cores.
-    """
-    if matrices.shape[1] > matrices.shape[2]:
-        matrices = matrices.swapaxes(1, 2)
-    at_once = max(1, _GRAM_ELEMENTS // matrices.shape[1] ** 2)
+    *taps, channels, filters = kernel.shape
+    waves = _waves(taps, geometry)  # [frequencies, aliases, taps]
+    count, aliases, _ = waves.shape
+    # In a random order each frequency is seldom the largest so far (see `_largest_eigenvalue`).
+    waves = tf.constant(np.random.default_rng(0).permutation(waves) / np.sqrt(aliases))
+    by_tap = tf.constant(kernel.reshape(-1, channels * filters), tf.complex128)
+    at_once = max(1, _ELEMENTS // (aliases * channels * filters))
     largest = 0.0
-    for start in range(0, len(matrices), at_once):
-        some = tf.constant(matrices[start : start + at_once])
-        eigenvalues = tf.linalg.eigvalsh(tf.matmul(some, some, adjoint_b=True))
-        largest = max(largest, float(tf.reduce_max(tf.math.real(eigenvalues))))
+    for start in range(0, count, at_once):
+        matrices = tf.reshape(
+            tf.tensordot(waves[start : start + at_once], by_tap, 1),
+            [-1, aliases * channels, filters],
+        )
+        largest = _largest_eigenvalue(_grams(matrices), largest)
     return float(np.sqrt(largest))
+
+
+def _waves(taps: list[int], geometry: Geometry) -> np.ndarray:
+    """The Fourier coefficients exp(-2 pi i frequency place / size) of each tap's place.
+
+    [frequencies of the output, frequencies of the input that fall together there, taps]. The
+    kernel is real: one axis' upper half would repeat its lower half, conjugated.
+    """
+    axes = []
+    for count, size, stride, dilation in zip(
+        taps, geometry.input_shape, geometry.strides, geometry.dilations
+    ):
+        if count == 1:  # acts alike at all frequencies, whatever the stride
+            size = stride = 1
+        outputs = -(-size // stride)
+        frequency = np.arange(outputs)[:, None] + outputs * np.arange(stride)
+        cycles = frequency[..., None] * dilation * np.arange(count) / (outputs * stride)
+        axes.append(np.exp(-2j * np.pi * cycles))  # [outputs, stride, count]
+    longest = max(range(len(axes)), key=lambda axis: len(axes[axis]))
+    axes[longest] = axes[longest][: len(axes[longest]) // 2 + 1]
+    waves = np.ones((1, 1, 1))
+    for axis in axes:
+        shape = [m * n for m, n in zip(waves.shape, axis.shape)]
+        waves = np.einsum("fat,gbu->fgabtu", waves, axis).reshape(shape)
+    return waves
+
+
+def _grams(matrices: tf.Tensor) -> tf.Tensor:
+    """The smaller of A A* and A* A, of matrices [n, rows, columns]."""
+    wide = matrices.shape[1] <= matrices.shape[2]
+    return tf.matmul(matrices, matrices, adjoint_a=not wide, adjoint_b=wide)
+
+
+def _largest_eigenvalue(grams: tf.Tensor, largest: float) -> float:
+    """The largest of all eigenvalues [n, size, size] and `largest`.
+
+    `largest` I - G has a Cholesky factor if no eigenvalue of G is larger, which is found out in a
+    third of the time of the eigenvalues: those are computed where there is a new largest one only.
+    TensorFlow does it because its threads wait quietly: NumPy's are a hundred times slower when
+    other processes want the cores.
+    """
+    if _none_is_larger(grams, largest):
+        return largest
+    if len(grams) > 1:
+        for part in tf.split(grams, [len(grams) // 2, -1]):
+            largest = _largest_eigenvalue(part, largest)
+        return largest
+    return max(largest, float(tf.reduce_max(tf.math.real(tf.linalg.eigvalsh(grams)))))
+
+
+def _none_is_larger(grams: tf.Tensor, bound: float) -> bool:
+    unit = tf.eye(grams.shape[-1], dtype=grams.dtype)
+    try:
+        factors = tf.linalg.cholesky(bound * (1 + _ROUNDING) * unit - grams)
+    except tf.errors.InvalidArgumentError:  # newer versions return zeros or NaN instead
+        return False
+    return bool(tf.reduce_all(tf.math.real(tf.linalg.diag_part(factors)) > 0))
 
 
 def _dilated(kernel: np.ndarray, dilations: tuple[int, ...]) -> np.ndarray:
@@ -81,27 +128,6 @@ def _dilated(kernel: np.ndarray, dilations: tuple[int, ...]) -> np.ndarray:
     result = np.zeros((*spread, *kernel.shape[-2:]))
     result[tuple(slice(None, None, d) for d in dilations)] = kernel
     return result
-
-
-def _wrapped(kernel: np.ndarray, sizes: list[int]) -> np.ndarray:
-    """The kernel on the torus of these sizes: taps that meet on it are added."""
-    for axis, size in enumerate(sizes):
-        folds = -(-kernel.shape[axis] // size)
-        padding = [(0, 0)] * kernel.ndim
-        padding[axis] = (0, folds * size - kernel.shape[axis])
-        shape = (*kernel.shape[:axis], folds, size, *kernel.shape[axis + 1 :])
-        kernel = np.pad(kernel, padding).reshape(shape).sum(axis=axis)
-    return kernel
-
-
-def _aliased(transforms: np.ndarray, sizes: list[int], strides: tuple[int, ...]) -> np.ndarray:
-    """Matrices [frequencies of the output, in * aliases, out]."""
-    steps = [n // s for n, s in zip(sizes, strides)]
-    blocks = [
-        transforms[tuple(slice(i * step, (i + 1) * step) for i, step in zip(alias, steps))]
-        for alias in itertools.product(*(range(s) for s in strides))
-    ]
-    return np.concatenate(blocks, axis=-2) / np.sqrt(len(blocks))
 
 
 def _layer_norm(kernel: np.ndarray, geometry: Geometry) -> float:

@@ -6,7 +6,9 @@ line:
     register_perturbation(blur, 0.0, 3.0, "pixels")
 
 After it there are `gi_blur`, `mean_accuracy_blur` and `augmented_accuracy_blur` among the measures.
-The commands find it as `mine:blur`, and its measures as `mine:gi_blur`, in the file `mine.py`.
+The commands find it as `mine:blur`, and its measures as `mine:gi_blur`, if that line is in the file
+`mine.py`, wherever the function is from: worker processes import that file, too. The range goes
+through 0, where the function must leave images as they are.
 """
 
 from __future__ import annotations
@@ -44,8 +46,9 @@ class Perturbation:
 
 def register_perturbation(function: Function, low: float, high: float, unit: str = "") -> None:
     """Adds a perturbation, named as its function is, and its measures."""
-    name, module = function.__name__, function.__module__
+    name = function.__name__
     _add(Perturbation(name, function, low, high, unit))
+    module = _being_imported() or function.__module__
     register_invariance(name, name.replace("_", " "), f"{module}:{name}")
 
 
@@ -69,7 +72,24 @@ def _add(new: Perturbation) -> None:
         raise PgdlError(f"there is a perturbation named {new.name!r} already")
     if not new.low < new.high:
         raise PgdlError(f"{new.name} goes from {new.low} to {new.high}; expected low < high")
+    if not new.low <= 0 <= new.high:
+        raise PgdlError(
+            f"{new.name} goes from {new.low} to {new.high}, which leaves out 0; expected a range "
+            "through 0, the magnitude at which images stay as they are"
+        )
     _perturbations[new.name] = new
+
+
+def _being_imported() -> str | None:
+    """The module whose code is running, at whatever depth it called us: to import it is to register
+    what it registers, in another process, too. None in a program, which cannot be imported."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name != "<module>":
+        if frame.f_back is None:
+            return None
+        frame = frame.f_back
+    name, spec = frame.f_globals["__name__"], frame.f_globals.get("__spec__")
+    return name if spec is not None and spec.name == name else None
 
 
 def _import(module: str) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
@@ -20,7 +21,7 @@ from pgdl_measures.base import Measure
 from pgdl_measures.errors import UnknownNameError
 from starting_kit_adapter.bundle.errors import BundleError
 from starting_kit_adapter.bundle.rules import RULES
-from starting_kit_adapter.bundle.vendor import vendored
+from starting_kit_adapter.bundle.vendor import PACKAGES, vendored
 
 PACKAGE = "pgdl_bundle"  # not among installed packages, nor in the programs that run submissions
 
@@ -109,5 +110,12 @@ def _inside(measure: Measure) -> Measure:
             raise BundleError(
                 f"{measure.name} has {field.name}={value!r}; only numbers, text, and lists and "
                 "dictionaries of them can be written into a bundle"
+            )
+    named = [value for value in measure.fixed.values() if isinstance(value, str) and ":" in value]
+    for value in named:  # a user's perturbation, by its module
+        if re.split("[.:]", value)[0] not in PACKAGES:
+            raise BundleError(
+                f"{measure.name} is of {value}, and a bundle holds modules of "
+                f"{', '.join(PACKAGES)} only: the starting kit would not find it"
             )
     return replace(measure, target=f"{PACKAGE}.{measure.target}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgdl_measures.errors import PgdlError
+from starting_kit_adapter.cli.numbers import positive, seed, share
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -22,6 +23,7 @@ examples:
 Prints a table and draws the response curves. Gi is 0 for a network that the perturbation does not
 touch and 1 for one that is always wrong. "holds 90 %" is the range of magnitudes around 0 in which
 the accuracy stays at 90 % of what it is without perturbation; where it ends, the network breaks.
+Both are of the same images, of which none is drawn twice.
 A perturbation of your own is a function (images, magnitude, rng) -> images that mymodule.py
 registers: register_perturbation(blur, 0.0, 3.0).
 """
@@ -36,12 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--perturbations", metavar="NAMES", help="only these, separated by commas (default: all)"
     )
     parser.add_argument(
-        "--holds", metavar="SHARE", type=float, default=0.9, help="of the accuracy (default: 0.9)"
+        "--holds", metavar="SHARE", type=share, default=0.9, help="of the accuracy (default: 0.9)"
     )
     parser.add_argument(
-        "--batches", type=int, default=40, help="of 128 training examples (default: 40)"
+        "--batches", type=positive, default=40, help="of 128 training examples (default: 40)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the draws (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, help="of the draws (default: 0)")
     parser.add_argument(
         "-o",
         "--output",
@@ -57,8 +59,10 @@ def run(args: argparse.Namespace) -> int:
     import_tensorflow()
     from pgdl_measures.base import Subject
     from pgdl_measures.perturbations.catalogue import perturbations
+    from pgdl_measures.plots import need_matplotlib
     from starting_kit_adapter.studies.one_model import examine, save_figure, to_text
 
+    need_matplotlib()  # before minutes of computing
     if args.output.suffix not in (".png", ".svg", ".pdf"):
         raise PgdlError(f"the figure is {args.output}; expected a .png, .svg or .pdf file")
     if args.perturbations:

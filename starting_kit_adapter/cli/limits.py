@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgdl_measures.errors import PgdlError
+from starting_kit_adapter.cli.numbers import positive, positive_number
 from starting_kit_adapter.cli.run_options import parse_option
 from starting_kit_adapter.cli.text import Progress
 
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tasks", help="only these, separated by commas")
     parser.add_argument("--models", help="only these, separated by commas")
-    parser.add_argument("--limit", type=_count, help="only so many models of each task")
+    parser.add_argument("--limit", type=positive, help="only so many models of each task")
     parser.add_argument(
         "--set",
         action="append",
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="k80, v100, separated by commas (default: both; with --enforce: whatever is here)",
     )
     parser.add_argument(
-        "--time-limit", type=_seconds, metavar="SECONDS", help="of each model (default: 300)"
+        "--time-limit", type=positive_number, metavar="SECONDS", help="of each model (default: 300)"
     )
     parser.add_argument(
         "--enforce", action="store_true", help="check the real time on this device, no estimate"
@@ -130,16 +131,3 @@ def _models(task: Task, names: str | None, limit: int | None) -> list[str]:
         wanted = {name.strip() for name in names.split(",")}
         known = [m for m in known if m in wanted or m.removeprefix("model_") in wanted]
     return known[:limit]
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not value > 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
-    return value

@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     if args.what == "measures":
         from pgdl_measures import measures
 
-        shown = [[m.name, m.summary, m.needs] for m in measures()]
+        shown = [[m.name, m.summary, ", ".join(m.needs)] for m in measures()]
         print(table(["measure", "what it is", "needs"], shown))
         return 0
 

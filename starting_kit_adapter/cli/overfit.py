@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from starting_kit_adapter.cli.numbers import positive, seed
 from starting_kit_adapter.cli.text import Progress
 
 if TYPE_CHECKING:
@@ -17,15 +18,24 @@ EXAMPLES = """\
 examples:
   pgdl overfit mine.keras --data npz:mine.npz
   pgdl overfit zoo/input_data/fashion/model_3 --data npz:fashion.npz --split both -o out/
-  pgdl overfit --models zoo/input_data/fashion --data npz:fashion.npz -o out/     N runs together
   pgdl overfit mine.keras --data tfds:cifar10 --room circular --eps 3
+
+N training runs of one architecture together, and two controls, where one_cell.json is a grid with
+one value of everything (see `pgdl zoo build -h`):
+  pgdl zoo build --data npz:fashion.npz --grid one_cell.json --repeats 9 --protocol rescaled -o zoo/
+  pgdl overfit --models zoo/input_data/one_cell --data npz:fashion.npz -o out/
+  pgdl overfit --models zoo/input_data/one_cell --data npz:fashion.npz --split train
+  pgdl overfit --models zoo/input_data/one_cell --data npz:fashion.npz --split unseen
 
 Tests the hypothesis that the model is independent of the images, by the adversarial risk estimate
 of paper 002: no new data is needed. Images are shifted by up to eps pixels. They must have 6 eps
 pixels more than the model takes, each way; where they have the model's size they are upsampled (as
 in the paper; train on such images with `pgdl zoo build --protocol rescaled`) or shifted circularly.
-Images that were centred automatically break the test's assumption, except for models that were
-trained on shifted ones.
+The test assumes that shifted images are as likely as the images. Where these were centred it
+rejects without overfitting: compare with --split unseen, and see the error by shift.
+
+For models of a zoo (ZOO/input_data/TASK/model_<id>) the train and test sets are those that the zoo
+used, unless --train-examples or --test-examples say otherwise.
 
 With -o: overfit.json with every number, and the paper's Figures 8 to 10 as SVG and PNG.
 """
@@ -41,20 +51,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--split",
-        choices=("test", "train", "both"),
+        choices=("test", "train", "unseen", "both"),
         default="test",
-        help="which images (default: test); the training set is a control",
+        help="which images (default: test). Controls: train, which the model depends on; unseen, "
+        "as many training images that the model's zoo left out; both: test and train",
     )
-    parser.add_argument("--train-examples", type=_positive, help="use that many training images")
-    parser.add_argument("--test-examples", type=_positive, help="use that many test images")
-    parser.add_argument("--eps", type=_positive, default=2, help="largest shift (default: 2)")
+    parser.add_argument("--train-examples", type=positive, help="use that many training images")
+    parser.add_argument("--test-examples", type=positive, help="use that many test images")
+    parser.add_argument("--image-size", type=positive, help="make images of tfds data N x N")
+    parser.add_argument("--eps", type=positive, default=2, help="largest shift (default: 2)")
     parser.add_argument(
         "--room",
         choices=("upsample", "circular"),
         default="upsample",
         help="how images without spare pixels are shifted (default: upsample)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the random generators (default: 0)")
+    parser.add_argument(
+        "--seed", type=seed, default=0, help="of the random generators (default: 0)"
+    )
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, help="where results go")
 
 
@@ -63,42 +77,51 @@ def run(args: argparse.Namespace) -> int:
     from starting_kit_adapter.cli.quiet import import_tensorflow
 
     import_tensorflow()
-    from starting_kit_adapter.overfit.models import (
-        check_one_architecture,
-        find_models,
-        read_model,
-    )
+    from starting_kit_adapter.overfit import models, sets
     from starting_kit_adapter.overfit.report import examine_models
     from starting_kit_adapter.overfit.words import describe
     from starting_kit_adapter.zoo.sources import load_source
 
-    paths = find_models(args.model, args.models)
-    check_one_architecture({name: read_model(path)[0] for name, path in paths.items()})
-    data = load_source(args.data).limited(args.train_examples, args.test_examples)
-    splits = ("test", "train") if args.split == "both" else (args.split,)
-    readers = {name: lambda path=path: read_model(path)[1] for name, path in paths.items()}
+    paths = models.find_models(args.model, args.models)
+    models.check_one_architecture(
+        {name: models.read_model(path)[0] for name, path in paths.items()}
+    )
+    models.check_one_training({name: models.read_training(path) for name, path in paths.items()})
+    origin = sets.find_origin(paths.values())
+    train, test = sets.limits(origin, args.train_examples, args.test_examples)
+    data = load_source(args.data, args.image_size)
+    chosen = sets.choose_sets(data, args.split, origin, train, test)
+    notes = sets.notes(origin, args.split, train, test, args.eps)
+    readers = {name: lambda path=path: models.read_model(path)[1] for name, path in paths.items()}
     reports = {}
-    with Progress(len(splits) * len(paths), "models") as progress:
-        for split in splits:
+    with Progress(len(chosen) * len(paths), "models") as progress:
+        for split, images in chosen.items():
             reports[split] = examine_models(
                 readers,
-                getattr(data, split),
+                images,
                 eps=args.eps,
                 room=args.room,
                 seed=args.seed,
                 step=progress.step,
             )
-    print("\n\n".join(describe(report, split) for split, report in reports.items()))
+    described = [describe(report, split) for split, report in reports.items()]
+    print("\n\n".join([*notes, *described]))
     if args.output is not None:
-        settings = {key: getattr(args, key) for key in ("data", "eps", "room", "seed")}
+        settings = {
+            **{name: getattr(args, name) for name in ("data", "image_size", "split")},
+            **{"train_examples": train, "test_examples": test},
+            **{name: getattr(args, name) for name in ("eps", "room", "seed")},
+            "paths": {name: str(path) for name, path in paths.items()},
+            "notes": notes,
+        }
         _write(args.output, settings, reports)
     return 0
 
 
 def _write(folder: Path, settings: dict[str, Any], reports: dict[str, Report]) -> None:
     from scoring.files import write_whole
+    from starting_kit_adapter.figures import save
     from starting_kit_adapter.overfit import plots
-    from starting_kit_adapter.overfit.figures import save
 
     content = {**settings, "sets": {split: r.to_json() for split, r in reports.items()}}
     write_whole(folder / "overfit.json", json.dumps(content, indent=1) + "\n")
@@ -108,9 +131,3 @@ def _write(folder: Path, settings: dict[str, Any], reports: dict[str, Report]) -
         save(plots.figure9(reports), folder / "figure9")
         save(plots.figure10(reports), folder / "figure10")
     print(f"\nwrote {folder}")
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a positive integer, found {text!r}")
-    return int(text)

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from ingestion.budget import COMPETITION_SECONDS, RULES
 from pgdl_measures.errors import PgdlError
+from starting_kit_adapter.cli.numbers import positive, positive_number, seed
 
 DEFAULTS = {
     "time_limit": COMPETITION_SECONDS,
@@ -32,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("-o", "--output", type=Path, help="where results are written")
     what.add_argument("--tasks", help="only these, separated by commas")
     what.add_argument("--models", help="only these, separated by commas")
-    what.add_argument("--limit", type=_count, help="only so many models of each task")
-    what.add_argument("--seed", type=int, help="of the measures that draw at random (default: 0)")
+    what.add_argument("--limit", type=positive, help="only so many models of each task")
+    what.add_argument("--seed", type=seed, help="of the measures that draw at random (default: 0)")
     what.add_argument(
         "--set",
         action="append",
@@ -45,22 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="a JSON file of these options by their long names, or a run.json",
     )
-    what.add_argument(
-        "--retry-failed", action="store_true", default=None, help="compute again what failed"
-    )
-    what.add_argument(
-        "--recompute",
-        action="store_true",
-        default=None,
-        help="compute again what was computed with other options or versions",
-    )
+    add_again_arguments(what)
     limits = parser.add_argument_group("limits")
-    limits.add_argument(
-        "--time-limit",
-        type=_seconds,
-        metavar="SECONDS",
-        help="for each measure of a model, and for loading it (default: 300); then it is stopped",
-    )
+    add_time_limit(limits)
     limits.add_argument(
         "--time-rule",
         choices=RULES,
@@ -73,11 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_argument_group("where to compute")
     where.add_argument(
         "--workers",
-        type=_count,
+        type=positive,
         help="processes (default: one per GPU, else cores / threads); each holds a task's data",
     )
     where.add_argument(
-        "--threads", type=_count, help="of each worker (default: 1, which does most per core)"
+        "--threads", type=positive, help="of each worker (default: 1, which does most per core)"
     )
     where.add_argument("--executor", choices=["local", "ray"], help="default: local")
     where.add_argument(
@@ -87,6 +75,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ray-cpus", type=float, help="that a worker reserves in Ray (default: its threads)"
     )
     where.add_argument("--ray-gpus", type=float, help="the same (default: 0)")
+
+
+def add_again_arguments(group: argparse._ActionsContainer) -> None:
+    """What of the record is computed again; the studies have these options, too."""
+    group.add_argument(
+        "--retry-failed", action="store_true", default=None, help="compute again what failed"
+    )
+    group.add_argument(
+        "--recompute",
+        action="store_true",
+        default=None,
+        help="compute again what was computed with other options or versions",
+    )
+
+
+def add_time_limit(group: argparse._ActionsContainer) -> None:
+    """How long a step may take; the studies have this option, too."""
+    group.add_argument(
+        "--time-limit",
+        type=positive_number,
+        metavar="SECONDS",
+        help="for each measure of a model, and for loading it (default: 300); then it is stopped",
+    )
 
 
 def read_settings(args: argparse.Namespace) -> dict[str, Any]:
@@ -155,20 +166,6 @@ def parse_option(text: str) -> tuple[str, Any]:
         return name, json.loads(value)
     except ValueError:
         return name, value  # a word
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number")
-    return value
-
-
-def _seconds(text: str) -> float:
-    value = float(text)
-    if not value > 0:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
-    return value
 
 
 def _size(text: str) -> int:

@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from starting_kit_adapter.cli.numbers import positive, positive_number, seed
+
 if TYPE_CHECKING:
     from starting_kit_adapter.zoo.data import Data
     from starting_kit_adapter.zoo.grid import Grid
@@ -22,8 +24,8 @@ examples:
   pgdl zoo build --data tfds:cifar10 --grid task1 --width-scale 0.125 -o zoo/
   pgdl zoo build --data tfds:oxford_iiit_pet --image-size 32 --grid my_grid.json -o zoo/
   pgdl zoo build --data npz:fashion.npz --grid invariance --augment rotation -o zoo/
-  pgdl zoo build --data npz:fashion.npz --grid invariance --augment noise:none,full -o zoo/
-  pgdl zoo build --data npz:fashion.npz --grid fashion --protocol rescaled -o rescaled/
+  pgdl zoo build --data npz:fashion.npz --grid invariance_resnet --augment noise:none,full -o zoo/
+  pgdl zoo build --data npz:fashion.npz --grid fashion --protocol rescaled --eps 2 -o rescaled/
   pgdl zoo add zoo/ mine.keras --data npz:mine.npz --hparam width=32 --hparam dropout=0.5
 
 A build that was interrupted goes on where it stopped. The exit code is 1 if a model could not be
@@ -32,7 +34,7 @@ trained.
 _GRID = """\
 a grid file:
   {
-    "architecture": "vgg",                                  vgg, nin or conv
+    "architecture": "vgg",                                  vgg, nin, conv or resnet
     "hparams": {"width": [16, 32], "dropout": [0.0, 0.5]},  every combination is trained
     "fixed": {"blocks": 3, "learning_rate": 0.001},         the same for all
     "target": {"accuracy": 0.995, "loss": 0.05},            training ends when these are met
@@ -40,9 +42,10 @@ a grid file:
     "train_examples": 2000                                  how much of the data is used
   }
 hyperparameters: learning_rate, batch_size, weight_decay, and of
-  vgg   width, blocks, dense_layers, dense_units, dropout, batch_norm
-  nin   width, depth, dropout, dense
-  conv  parameters, depth, reversed, batch_norm
+  vgg     width, blocks, dense_layers, dense_units, dropout, batch_norm
+  nin     width, depth, dropout, dense
+  conv    parameters, depth, reversed, batch_norm
+  resnet  width, depth, batch_norm
 """
 
 
@@ -58,19 +61,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     build.add_argument(
         "--grid",
         required=True,
-        help="digits, fashion, invariance, task1 … task9, or a JSON file (see below)",
+        help="digits, fashion, invariance[_resnet], task1 … task9, or a JSON file (see below)",
     )
     build.add_argument("-o", "--output", type=Path, required=True, help="the folder of the zoo")
     build.add_argument("--task", help="name of the task (default: the grid's name)")
     _add_data_arguments(build)
     build.add_argument(
-        "--width-scale", type=_positive_number, help="multiply the networks' widths by this"
+        "--width-scale", type=positive_number, help="multiply the networks' widths by this"
     )
     build.add_argument(
-        "--target-accuracy", type=_positive_number, help="training accuracy that ends training"
+        "--target-accuracy", type=positive_number, help="training accuracy that ends training"
     )
-    build.add_argument("--target-loss", type=_positive_number, help="training loss that ends it")
-    build.add_argument("--max-epochs", type=_positive, help="end training then in any case")
+    build.add_argument("--target-loss", type=positive_number, help="training loss that ends it")
+    build.add_argument("--max-epochs", type=positive, help="end training then in any case")
     images = build.add_mutually_exclusive_group()
     images.add_argument(
         "--protocol",
@@ -83,14 +86,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="train each network with none, partial (half the range) and full augmentation, or the "
         "levels named; test under the full range. The task is named as the perturbation is",
     )
-    build.add_argument("--repeats", type=_positive, default=1, help="networks per cell (default 1)")
-    build.add_argument("--seed", type=_natural, default=0, help="seed of the whole zoo (default 0)")
     build.add_argument(
-        "--workers", type=_positive, help="processes (default: as many as the cores allow)"
+        "--eps",
+        type=positive,
+        help="of --protocol rescaled: windows move 3 eps pixels (default 2)",
+    )
+    build.add_argument("--repeats", type=positive, default=1, help="networks per cell (default 1)")
+    build.add_argument("--seed", type=seed, default=0, help="seed of the whole zoo (default 0)")
+    build.add_argument(
+        "--workers", type=positive, help="processes (default: as many as the cores allow)"
     )
     build.add_argument(
         "--threads",
-        type=_positive,
+        type=positive,
         default=1,
         help="threads of each process (default 1); unlike --workers, they change the last bits",
     )
@@ -123,11 +131,14 @@ def run(args: argparse.Namespace) -> int:
 def _build(args: argparse.Namespace) -> int:
     from starting_kit_adapter.zoo.augment import CROPS, parse_augment, with_perturbed_test
     from starting_kit_adapter.zoo.build import Plan, build
+    from starting_kit_adapter.zoo.errors import ZooError
     from starting_kit_adapter.zoo.layout import Zoo
     from starting_kit_adapter.zoo.presets import find_grid
     from starting_kit_adapter.zoo.rescaled import rescaled
     from starting_kit_adapter.zoo.summary import summary
 
+    if args.eps is not None and args.protocol != "rescaled":
+        raise ZooError("--eps is of --protocol rescaled, which is not given")
     name, grid = find_grid(args.grid)
     grid = _with_options(grid, args)
     data = _data(args, grid.train_examples, grid.test_examples)
@@ -135,9 +146,11 @@ def _build(args: argparse.Namespace) -> int:
     if augment is not None:
         data = with_perturbed_test(data, augment.perturbation, args.seed)
     task = args.task or (augment.name if augment else _only_task(args.output)) or name
+    eps = None
     if args.protocol == "rescaled":
-        data, augment = rescaled(data), CROPS
-    plan = Plan(task, args.data, data, grid, args.seed, args.repeats, args.threads, augment)
+        eps = args.eps or 2
+        data, augment = rescaled(data, eps=eps), CROPS
+    plan = Plan(task, args.data, data, grid, args.seed, args.repeats, args.threads, augment, eps)
     workers = args.workers or max(1, _cores() // args.threads)
     failed = build(args.output, plan, workers)
     print(summary(Zoo(args.output).records(task)))
@@ -199,32 +212,9 @@ def _cores() -> int:
 
 
 def _add_data_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--train-examples", type=_positive, help="use that many training examples")
-    parser.add_argument("--test-examples", type=_positive, help="use that many test examples")
-    parser.add_argument("--image-size", type=_positive, help="make images of tfds data N x N")
-
-
-def _positive(text: str) -> int:
-    value = _natural(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected a positive integer, found {text!r}")
-    return value
-
-
-def _natural(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected an integer from 0, found {text!r}")
-    return int(text)
-
-
-def _positive_number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a positive number, found {text!r}")
-    return value
+    parser.add_argument("--train-examples", type=positive, help="use that many training examples")
+    parser.add_argument("--test-examples", type=positive, help="use that many test examples")
+    parser.add_argument("--image-size", type=positive, help="make images of tfds data N x N")
 
 
 def _assignment(text: str) -> tuple[str, Any]:

@@ -62,11 +62,11 @@ class CountedNetwork:
     def __init__(self, network: Network) -> None:
         self._counters: list[tf.Variable] = []
         layers: list[list[Step]] = [
-            [self._counted(step) for step in steps] for steps in network._layers
+            [self._counted(step) for step in steps] for steps in network.layers
         ]
         self.network = Network(layers, network.input_shape)
         work, shape = [], network.input_shape
-        for step in network._steps:
+        for step in network.steps:
             step_is, shape = step_work(step, shape)
             work.append(step_is)
         self._work = tuple(work)

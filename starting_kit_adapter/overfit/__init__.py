@@ -1,8 +1,9 @@
 """`pgdl overfit`: is a model, or an architecture, overfitted to a test set? (Paper 002.)
 
 models   what is tested: Keras files and folders of a corpus
+sets     on which images
 report   examinations and tests of all models on one set of images
 words    the report as text
 plots    the report as Figures 8 to 10
-figures  how figures are made and written
+figures  histograms of p-values
 """

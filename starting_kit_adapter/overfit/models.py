@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +14,22 @@ from ingestion.corpus import find_corpus
 from ingestion.models import load_model, read_config
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.zoo.existing import read_existing
+from starting_kit_adapter.zoo.layout import read_json
 
 _FILES = (".keras", ".h5", ".hdf5")
 
 
 def find_models(model: Path | None, folder: Path | None) -> dict[str, Path]:
-    """The model and all models of a folder, by name."""
-    paths = [] if model is None else [model]
+    """The model and all models of a folder, by the part of their paths that tells them apart."""
+    found = [] if model is None else [model]
     if folder is not None:
         files = sorted(p for p in folder.glob("*") if p.suffix in _FILES) if folder.is_dir() else []
-        paths += files or _of_corpus(folder)
-    if not paths:
+        found += files or _of_corpus(folder)
+    if not found:
         raise PgdlError("no model is given: name one, or --models with a folder of several")
-    return {path.name: path for path in dict.fromkeys(path.resolve() for path in paths)}
+    paths = list(dict.fromkeys(path.resolve() for path in found))
+    common = os.path.commonpath([path.parent for path in paths])
+    return {str(path.relative_to(common)): path for path in paths}
 
 
 def read_model(path: Path) -> tuple[dict[str, Any], tf.keras.Model]:
@@ -34,8 +39,22 @@ def read_model(path: Path) -> tuple[dict[str, Any], tf.keras.Model]:
     return read_existing(path)
 
 
-def check_one_architecture(configs: dict[str, dict[str, Any]]) -> None:
-    """Raises unless all models are runs of one architecture, which is what is tested together."""
+def read_training(path: Path) -> dict[str, Any]:
+    """How the model of a folder was trained, by `model_configs.json`: hyperparameters, and the
+    augmentation of a zoo. Nothing where there is no such file."""
+    task = path.parent
+    corpus = task.parent.parent if task.parent.name == "input_data" else task.parent
+    for folder in (task, corpus / "reference_data" / task.name):
+        if path.is_dir() and (folder / "model_configs.json").is_file():
+            entries = read_json(folder / "model_configs.json")
+            entry = entries.get(path.name) or entries.get(path.name.partition("_")[2]) or {}
+            values = {k: v.get("current_value") for k, v in entry.get("hparams", {}).items()}
+            return {**values, **({"augment": entry["augment"]} if "augment" in entry else {})}
+    return {}
+
+
+def check_one_architecture(configs: Mapping[str, dict[str, Any]]) -> None:
+    """Raises unless all models are of one architecture, which is what is tested together."""
     kinds: dict[str, list[str]] = {}
     for name, config in configs.items():
         kinds.setdefault(json.dumps(config, sort_keys=True), []).append(name)
@@ -44,6 +63,20 @@ def check_one_architecture(configs: dict[str, dict[str, Any]]) -> None:
         raise PgdlError(
             f"these models have {len(kinds)} architectures ({first}); models that are tested "
             "together are training runs of one (see `pgdl zoo build --repeats`)"
+        )
+
+
+def check_one_training(trainings: Mapping[str, dict[str, Any]]) -> None:
+    """Raises if models are known to have been trained differently: the training procedure and its
+    hyperparameters, all but the seed, are of the architecture (paper 002, footnote 4)."""
+    known = [training for training in trainings.values() if training]
+    names = dict.fromkeys(name for training in known for name in training)
+    values = {name: list(dict.fromkeys(json.dumps(t.get(name)) for t in known)) for name in names}
+    different = [f"{name}: {', '.join(v)}" for name, v in values.items() if len(v) > 1]
+    if different:
+        raise PgdlError(
+            f"these models were trained differently ({'; '.join(different)}); models that are "
+            "tested together differ by their seed only (see `pgdl zoo build --repeats`)"
         )
 
 

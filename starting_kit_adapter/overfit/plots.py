@@ -10,7 +10,8 @@ import numpy as np
 from pgdl_measures.adversarial.examination import Examination
 from pgdl_measures.adversarial.generators import GENERATORS
 from pgdl_measures.adversarial.independence import estimate, pairwise_test
-from starting_kit_adapter.overfit.figures import histograms, new_figure
+from starting_kit_adapter.figures import new_figure
+from starting_kit_adapter.overfit.figures import histograms
 from starting_kit_adapter.overfit.report import Report
 
 if TYPE_CHECKING:

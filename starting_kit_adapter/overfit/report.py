@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from pgdl_measures.accuracy import accuracy
-from pgdl_measures.adversarial.examination import Examination, examine
+from pgdl_measures.adversarial.examination import Examination, error_by_shift, examine
 from pgdl_measures.adversarial.generators import GENERATORS
 from pgdl_measures.adversarial.independence import Independence, n_model_test
 from pgdl_measures.data import TrainingData
@@ -25,6 +25,7 @@ class Report:
     examples: int
     examinations: Mapping[str, Examination]  # by the name of the model
     errors_as_given: Mapping[str, float]  # on untouched images, where a model takes these
+    errors_by_shift: Mapping[str, Mapping[int, float]]  # by model and pixels
 
     def p_values(self, generator: str) -> np.ndarray:
         """p of each model [N]."""
@@ -55,6 +56,7 @@ class Report:
             "models": {
                 name: {
                     "error_as_given": self.errors_as_given.get(name),
+                    "error_by_shift": dict(self.errors_by_shift[name]),
                     "windows_evaluated": found.evaluated,
                     "generators": {g: _test_json(found, g) for g in found.outcomes},
                 }
@@ -83,7 +85,7 @@ def examine_models(
     """Examines each model, which is read when its turn comes, with all generators."""
     images, labels = tf.constant(split.images), tf.constant(split.labels, tf.int32)
     data = TrainingData(images, labels, len(split))
-    examinations, errors = {}, {}
+    examinations, errors, shifted = {}, {}, {}
     for name, read in models.items():
         model = read()
         shape = tuple(model.input_shape[1:])
@@ -91,10 +93,11 @@ def examine_models(
         examinations[name] = examine(
             bound, images, labels, generators=tuple(GENERATORS), eps=eps, room=room, seed=seed
         )
+        shifted[name] = error_by_shift(bound, images, labels, eps=eps, room=room)
         if shape == data.shape:
             errors[name] = 1 - accuracy(bound, data)
         step(name)
-    return Report(len(split), examinations, errors)
+    return Report(len(split), examinations, errors, shifted)
 
 
 def _test_json(found: Examination, generator: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from starting_kit_adapter.figures import new_figure, save
 from starting_kit_adapter.studies.invariance import MEASURES
 
 if TYPE_CHECKING:
@@ -19,17 +20,17 @@ _LEVELS = ("none", "partial", "full")
 
 def save_figure(scores: Scores, stem: Path) -> None:
     """A panel per measure, with n, CMI and Pearson's R."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 3.4), layout="constrained")
-    panels = figure.subplots(1, len(scores.of), sharey=True)
+    figure, axes = new_figure(1, len(scores.of), (10, 3.4))
+    panels = axes[0]
     for ax, one in zip(panels, scores.of):
         _plot(scores, one, ax)
+    for ax in panels[1:]:
+        ax.sharey(panels[0])
+        ax.tick_params(labelleft=False)
     panels[0].set_ylabel("generalization gap")
     panels[-1].legend(title="augmentation", frameon=False, fontsize=8, title_fontsize=8)
     figure.suptitle(scores.perturbation.replace("_", " "), fontsize=11)
-    for suffix in (".svg", ".png"):
-        figure.savefig(stem.with_suffix(suffix), dpi=150)
+    save(figure, stem)
 
 
 def _plot(scores: Scores, one: MeasureScore, ax: Axes) -> None:

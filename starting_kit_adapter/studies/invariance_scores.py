@@ -11,12 +11,13 @@ import numpy as np
 from ingestion.corpus import Task
 from ingestion.run import Report
 from pgdl_measures.errors import PgdlError
+from pgdl_measures.perturbation_curves import available_batches
 from scoring.cmi import cmi
 from scoring.errors import ScoringError
 from scoring.files import model_name, read_json_object
 from scoring.rank import pearson
 from starting_kit_adapter.studies.invariance import MEASURES
-from starting_kit_adapter.studies.running import reference_of
+from starting_kit_adapter.studies.running import examples_of, reference_of
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Scores:
     levels: tuple[str, ...]  # [models]
     gap: np.ndarray  # [models]
     of: tuple[MeasureScore, ...]
+    batches: int  # of training images that were drawn
 
     @property
     def counts(self) -> dict[str, int]:
@@ -68,7 +70,7 @@ def groups(task: Task) -> Groups:
     return Groups(str(names.pop()), {model: augment["level"] for model, augment in found.items()})
 
 
-def score(task: Task, grouped: Groups, report: Report, threshold: float) -> Scores:
+def score(task: Task, grouped: Groups, report: Report, *, threshold: float, batches: int) -> Scores:
     """The measures over the models above the threshold that have all values."""
     reference = reference_of(task)
     name = grouped.perturbation.rpartition(":")[2]
@@ -98,7 +100,8 @@ def score(task: Task, grouped: Groups, report: Report, threshold: float) -> Scor
             )
         )
     levels = tuple(grouped.levels[reference.ids[i]] for i in kept)
-    return Scores(task.name, name, levels, gap, tuple(found))
+    drawn = min(batches, available_batches(examples_of(task)))
+    return Scores(task.name, name, levels, gap, tuple(found), drawn)
 
 
 def to_json(scores: Scores) -> dict[str, Any]:
@@ -107,6 +110,7 @@ def to_json(scores: Scores) -> dict[str, Any]:
         "task": scores.task,
         "perturbation": scores.perturbation,
         "models": scores.counts,
+        "batches": scores.batches,
         "levels": list(scores.levels),
         "gap": scores.gap.tolist(),
         "measures": {

@@ -1,8 +1,8 @@
 """How invariant one network is, and where it breaks: response curves of its training images.
 
 Gi (paper 000, Section 4.2) says how far the network is from one that a perturbation does not touch.
-Beside it stands the range around 0 in which the accuracy stays above a share of the unperturbed
-one: where it ends, the network breaks.
+Beside it stands the range around 0 in which the accuracy stays above a share of that on the same
+images without perturbation: where it ends, the network breaks.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pgdl_measures import statistics
-from pgdl_measures.accuracy import accuracy
 from pgdl_measures.invariance import response_curve
+from pgdl_measures.perturbation_curves import available_batches, unperturbed_accuracy
 from pgdl_measures.perturbations.catalogue import Perturbation, perturbation
 from starting_kit_adapter.cli.text import table
+from starting_kit_adapter.figures import new_figure, save_as
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,8 +45,10 @@ class Finding:
 class Findings:
     """The responses of one network."""
 
-    unperturbed: float  # its accuracy on all training data
+    unperturbed: float  # its accuracy on the same images as they are
     share: float  # of it, above which a network holds
+    batches: int  # of training images that were drawn
+    asked: int  # batches that were to be drawn
     of: tuple[Finding, ...]
 
 
@@ -53,10 +56,11 @@ def examine(
     subject: Subject, names: Sequence[str], *, share: float, batches: int, seed: int
 ) -> Findings:
     """The curves of these perturbations."""
-    unperturbed = accuracy(subject.network, subject.data)
+    settings = {"batches": batches, "seed": seed}
+    unperturbed = unperturbed_accuracy(subject.network, subject.data, **settings)
     found = []
     for name in names:
-        curve = response_curve(subject, name, batches=batches, seed=seed)
+        curve = response_curve(subject, name, **settings)
         found.append(
             Finding(
                 perturbation(name),
@@ -66,7 +70,8 @@ def examine(
                 held_range(curve.magnitudes, curve.accuracy, share * unperturbed),
             )
         )
-    return Findings(unperturbed, share, tuple(found))
+    drawn = min(batches, available_batches(len(subject.data)))
+    return Findings(unperturbed, share, drawn, batches, tuple(found))
 
 
 def held_range(
@@ -86,6 +91,9 @@ def held_range(
 
 def to_text(findings: Findings) -> str:
     """A row per perturbation, the one that the network bears least first."""
+    head = f"accuracy without perturbation: {findings.unperturbed:.4f}"
+    if findings.batches < findings.asked:
+        head += f", on {findings.batches} of {findings.asked} batches: there are no more"
     rows = []
     for one in sorted(findings.of, key=lambda one: -one.gi):
         worst = int(np.argmin(one.accuracy))
@@ -103,20 +111,19 @@ def to_text(findings: Findings) -> str:
         )
     holds = f"holds {100 * findings.share:g} %"
     headers = ["perturbation", "Gi", "mean", "worst", "at", holds, "of"]
-    return f"accuracy without perturbation: {findings.unperturbed:.4f}\n\n{table(headers, rows)}"
+    return f"{head}\n\n{table(headers, rows)}"
 
 
 def save_figure(findings: Findings, path: Path) -> None:
     """The curves side by side; where the network holds is shaded."""
-    from matplotlib.figure import Figure
-
     columns = min(_COLUMNS, len(findings.of))
     rows = math.ceil(len(findings.of) / columns)
-    figure = Figure(figsize=(3.4 * columns, 2.5 * rows), layout="constrained")
-    for i, finding in enumerate(findings.of):
-        _plot(findings, finding, figure.add_subplot(rows, columns, i + 1))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    figure, axes = new_figure(rows, columns, (3.4 * columns, 2.5 * rows))
+    for finding, ax in zip(findings.of, axes.flat):
+        _plot(findings, finding, ax)
+    for ax in axes.flat[len(findings.of) :]:
+        ax.set_visible(False)
+    save_as(figure, path)
 
 
 def _plot(findings: Findings, one: Finding, ax: Axes) -> None:

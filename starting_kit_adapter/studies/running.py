@@ -3,28 +3,51 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pgdl_measures.errors import PgdlError
+from starting_kit_adapter.cli.numbers import positive
+from starting_kit_adapter.cli.run_options import add_again_arguments, add_time_limit
 from starting_kit_adapter.cli.text import Progress, duration
 
 if TYPE_CHECKING:
     from ingestion.corpus import Task
     from ingestion.plan import Plan, Request
     from ingestion.run import Report
+    from pgdl_measures.base import Measure
     from scoring.reference import Reference
 
 _SHOWN = 10  # failures that are printed
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """The corpus, where results go, and how many processes work."""
+    """The corpus, where results go, what is computed again, and how many processes work."""
     parser.add_argument("corpus", type=Path, metavar="ZOO", help="a corpus of trained models")
     parser.add_argument("-o", "--output", type=Path, required=True, help="where results go")
     parser.add_argument("--tasks", help="only these, separated by commas")
-    parser.add_argument("--workers", type=count, help="processes (default: cores / threads)")
-    parser.add_argument("--threads", type=count, default=1, help="of each process (default: 1)")
+    parser.add_argument("--workers", type=positive, help="processes (default: cores / threads)")
+    parser.add_argument("--threads", type=positive, default=1, help="of each process (default: 1)")
+    add_again_arguments(parser)
+    add_time_limit(parser)
+
+
+def make_request(
+    tasks: Sequence[Task], measures: Sequence[Measure], args: argparse.Namespace, **more: Any
+) -> Request:
+    """What is to be computed, by the options of `add_run_arguments` and what `more` a study has."""
+    from ingestion.budget import COMPETITION_SECONDS, Limits
+    from ingestion.plan import Request
+
+    return Request(
+        tasks,
+        measures,
+        Limits(args.time_limit or COMPETITION_SECONDS),
+        retry_failed=bool(args.retry_failed),
+        recompute=bool(args.recompute),
+        **more,
+    )
 
 
 def compute(request: Request, args: argparse.Namespace) -> Report:
@@ -33,7 +56,9 @@ def compute(request: Request, args: argparse.Namespace) -> Report:
     from ingestion.executors.process import WorkerSettings
     from ingestion.run import Listener, run
 
-    settings = {name: plain for name, value in vars(args).items() if (plain := _plain(value))}
+    settings = {
+        name: plain for name, value in vars(args).items() if (plain := _plain(value)) is not None
+    }
     with Progress(0, "models") as progress:
 
         def planned(plan: Plan) -> None:
@@ -50,12 +75,17 @@ def compute(request: Request, args: argparse.Namespace) -> Report:
 
 
 def tell_failures(report: Report, output: Path) -> int:
-    """Prints what has no value; 1 if there is such."""
-    failures = report.failures()
-    for (task, model, measure), error in failures[:_SHOWN]:
-        print(f"failed: {task} {model} {measure}: {error}")
+    """Prints what has no value, models by their reasons; 1 if there is such."""
+    failures: dict[tuple[str, str, str], list[str]] = {}
+    for (task, model, measure), error in report.failures():
+        failures.setdefault((task, model, error), []).append(measure)
+    for (task, model, error), measures in list(failures.items())[:_SHOWN]:
+        others = f" and {len(measures) - 1} others" if len(measures) > 1 else ""
+        print(f"failed: {task} {model} {measures[0]}{others}: {error}")
     if len(failures) > _SHOWN:
         print(f"… and {len(failures) - _SHOWN} more, all in {output}/records.jsonl")
+    if failures:
+        print("they stay so until --retry-failed, with a longer --time-limit if need be")
     return 1 if failures else 0
 
 
@@ -68,11 +98,15 @@ def reference_of(task: Task) -> Reference:
     return read_reference(task.reference, task.name)
 
 
-def count(text: str) -> int:
-    """A positive number."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a positive integer, found {text!r}")
-    return int(text)
+def examples_of(task: Task) -> int:
+    """The training examples that measures see: those of the files that fit into memory."""
+    from ingestion.data import check_shard, load_dataset
+    from pgdl_measures.data import DEFAULT_MAX_BYTES
+
+    shards = task.shards()
+    inputs, _ = next(iter(load_dataset(shards[:1])))
+    fitting = max(1, DEFAULT_MAX_BYTES // inputs.numpy().nbytes)
+    return min(fitting, sum(map(check_shard, shards)))
 
 
 def _plain(value: Any) -> Any:

@@ -6,6 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from starting_kit_adapter.figures import new_figure, save
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -14,10 +18,8 @@ if TYPE_CHECKING:
 
 def save_figure(found: Sequence[Sensitivity], stem: Path) -> None:
     """Time on the left, CMI on the right, bars of one standard deviation over runs."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.2), layout="constrained")
-    times, scores = figure.subplots(1, 2)
+    figure, axes = new_figure(1, 2, (9, 3.2))
+    times, scores = axes[0]
     for number, one in enumerate(found):
         style: dict[str, Any] = {
             "fmt": f"{'os^D'[number % 4]}-",
@@ -26,23 +28,24 @@ def save_figure(found: Sequence[Sensitivity], stem: Path) -> None:
         }
         style.update(markersize=4, capsize=3, linewidth=1.4)
         x = [p.batches for p in one.points]
-        times.errorbar(
-            x, [p.seconds for p in one.points], [p.seconds_deviation for p in one.points], **style
-        )
-        scores.errorbar(
-            x,
-            [100 * p.cmi for p in one.points],
-            [100 * p.cmi_deviation for p in one.points],
-            **style,
-        )
-        scores.axvline(one.recommended, color=f"C{number}", linestyle=":", linewidth=1)
+        seconds, bars = _columns(one, "seconds"), _columns(one, "seconds_deviation")
+        times.errorbar(x, seconds, bars, **style)
+        cmi, bars = _columns(one, "cmi"), _columns(one, "cmi_deviation")
+        scores.errorbar(x, 100 * cmi, 100 * bars, **style)
+        if one.recommended is not None:
+            scores.axvline(one.recommended, color=f"C{number}", linestyle=":", linewidth=1)
     _finish(times, "seconds per model")
     _finish(scores, "CMI \N{MULTIPLICATION SIGN} 100")
-    scores.set_title("dotted: recommended", fontsize=9)
+    if any(one.recommended is not None for one in found):
+        scores.set_title("dotted: recommended", fontsize=9)
     times.set_title(f"{found[0].models} models, {found[0].runs} runs", fontsize=9)
     times.legend(frameon=False, fontsize=8)
-    for suffix in (".svg", ".png"):
-        figure.savefig(stem.with_suffix(suffix), dpi=150)
+    save(figure, stem)
+
+
+def _columns(one: Sensitivity, what: str) -> np.ndarray:
+    """One number of each point; NaN, which is not drawn, where there is none."""
+    return np.array([getattr(point, what) for point in one.points], float)
 
 
 def _finish(ax: Axes, label: str) -> None:

@@ -13,11 +13,14 @@ from typing import Any
 import tensorflow as tf
 
 from ingestion.models import load_model
+from starting_kit_adapter.submission.errors import SubmissionError
 
 
 def load_kit_model(folder: Path) -> tf.keras.Model:
     """The trained model of a `model_<id>` folder, with what the kit adds."""
     model = load_model(folder)
+    if not isinstance(model, tf.keras.Sequential):
+        raise SubmissionError(f"{folder}: has branches; the kit's models are chains of layers")
     for layer in model.layers:
         layer.__class__ = _remembering(layer.__class__)
     model.__class__ = KitSequential

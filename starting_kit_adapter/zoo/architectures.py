@@ -1,8 +1,8 @@
-"""The competition's families of networks as the `model_config` of a `config.json`.
+"""Families of networks as the `model_config` of a `config.json`: the competition's, and ResNets.
 
-The families are described in the organizers' `pgdl/README.md` (google-research repository). What
-they leave open - the growth of the widths, the place of pooling in a Network-in-Network - is ours
-and said at each function. Every network ends in a dense layer of logits.
+The competition's are described in the organizers' `pgdl/README.md` (google-research repository).
+What they leave open - the growth of the widths, the place of pooling in a Network-in-Network - is
+ours and said at each function. Every network ends in a dense layer of logits.
 """
 
 from __future__ import annotations
@@ -98,7 +98,44 @@ def conv(
     return [*layers, _layer("GlobalAveragePooling2D"), *_head([], 0.0, classes)]
 
 
-ARCHITECTURES: Mapping[str, Callable[..., Layers]] = {"vgg": vgg, "nin": nin, "conv": conv}
+def resnet(
+    shape: Sequence[int], classes: int, *, width: int, depth: int, batch_norm: bool = True
+) -> Layers:
+    """The residual networks for small images of He et al. (2016), Section 4.2, of 6n + 2 layers.
+
+    A convolution, three stages of n blocks, global average pooling. A block adds its input to the
+    output of two 3x3 convolutions. Stages after the first have twice the features and half the
+    image; where a block changes these, a 1x1 convolution brings its input to the same shape.
+    """
+    if depth < 8 or depth % 6 != 2:
+        raise ZooError(f"a ResNet has depth 8, 14, 20, … (6n + 2), found {depth}")
+    layers = [*_normalized(width, batch_norm)]
+    layers[-1]["name"] = "stem"
+    before = "stem"
+    for block in range(depth // 2 - 1):
+        stage, place = divmod(block, depth // 6)
+        features, stride = width << stage, 2 if stage and not place else 1
+        name = f"block{block + 1}"
+        first, *rest = _normalized(features, batch_norm, strides=stride)
+        branch = [{**first, "inputs": [before]}, *rest, _linear(features, 3)]
+        branch += [_layer("BatchNormalization")] if batch_norm else []
+        branch[-1]["name"] = f"{name}_branch"
+        if stride > 1:
+            shortcut = {"name": f"{name}_shortcut", "inputs": [before]}
+            branch.append(_linear(features, 1, strides=stride, **shortcut))
+            before = f"{name}_shortcut"
+        layers += [*branch, _layer("Add", inputs=[f"{name}_branch", before])]
+        layers.append(_layer("Activation", activation="relu", name=name))
+        before = name
+    return [*layers, _layer("GlobalAveragePooling2D"), *_head([], 0.0, classes)]
+
+
+ARCHITECTURES: Mapping[str, Callable[..., Layers]] = {
+    "vgg": vgg,
+    "nin": nin,
+    "conv": conv,
+    "resnet": resnet,
+}
 
 
 def architecture(name: str) -> Callable[..., Layers]:
@@ -116,20 +153,24 @@ def hyperparameters(name: str) -> dict[str, bool]:
     }
 
 
-def _layer(name: str, **arguments: Any) -> dict[str, Any]:
-    return {"layer_name": name, **arguments}
+def _layer(layer_name: str, **arguments: Any) -> dict[str, Any]:
+    return {"layer_name": layer_name, **arguments}
 
 
-def _conv(filters: int, kernel: int) -> dict[str, Any]:
-    return _layer("Conv2D", filters=filters, kernel_size=kernel, padding="same", activation="relu")
+def _linear(filters: int, kernel: int, **arguments: Any) -> dict[str, Any]:
+    return _layer("Conv2D", filters=filters, kernel_size=kernel, padding="same", **arguments)
 
 
-def _normalized(filters: int, batch_norm: bool) -> Layers:
+def _conv(filters: int, kernel: int, **arguments: Any) -> dict[str, Any]:
+    return _linear(filters, kernel, activation="relu", **arguments)
+
+
+def _normalized(filters: int, batch_norm: bool, **arguments: Any) -> Layers:
     """A 3x3 convolution and its relu, with batch normalization between them or not."""
     if not batch_norm:
-        return [_conv(filters, 3)]
+        return [_conv(filters, 3, **arguments)]
     return [
-        _layer("Conv2D", filters=filters, kernel_size=3, padding="same"),
+        _linear(filters, 3, **arguments),
         _layer("BatchNormalization"),
         _layer("Activation", activation="relu"),
     ]

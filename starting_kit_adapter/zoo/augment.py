@@ -10,6 +10,7 @@ others, as in Table 3.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ import tensorflow as tf
 
 from pgdl_measures.errors import UnknownNameError
 from pgdl_measures.perturbation_curves import perturbed
-from pgdl_measures.perturbations.catalogue import perturbation
+from pgdl_measures.perturbations.catalogue import perturbation, perturbations
 from pgdl_measures.perturbations.value_range import ValueRange, value_range
 from starting_kit_adapter.zoo.data import Data, Split
 from starting_kit_adapter.zoo.errors import ZooError
@@ -47,18 +48,20 @@ CROPS = Augment("crops", ("full",))  # of the rescaled protocol, which comes wit
 
 
 def parse_augment(text: str) -> Augment:
-    """`rotation` is with all levels, `rotation:none,full` with these."""
-    name, _, levels = text.rpartition(":")
-    if not name or (levels and not set(levels.split(",")) & set(LEVELS)):
-        name, levels = text, ""  # `module:name` has a colon, too
-    chosen = tuple(levels.split(",")) if levels else tuple(LEVELS)
-    for level in chosen:
+    """`rotation` is with all levels, `rotation:none,full` or `rotation:none|full` with these."""
+    name, _, last = text.rpartition(":")
+    levels = [level.strip() for level in re.split("[,|]", last)]
+    registered = {known.name for known in perturbations()}
+    # `module:name` has a colon, too.
+    if not name or not (name in registered or ":" in name or set(levels) & set(LEVELS)):
+        name, levels = text, list(LEVELS)
+    for level in levels:
         if level not in LEVELS:
             raise UnknownNameError("level of augmentation", level, LEVELS)
-    if len(set(chosen)) < len(chosen):
+    if len(set(levels)) < len(levels):
         raise ZooError(f"--augment {text} has a level twice")
     perturbation(name)  # raises where there is none
-    return Augment(name, chosen)
+    return Augment(name, tuple(levels))
 
 
 def augmentation(name: str, level: str, images: np.ndarray) -> Augmentation | None:

@@ -37,6 +37,7 @@ class Plan:
     repeats: int = 1
     threads: int = 1
     augment: Augment | None = None  # the data's test images are then perturbed already
+    eps: int | None = None  # of the rescaled protocol, by which the data is made already
 
     def settings(self) -> dict[str, Any]:
         """What decides the result, as JSON; `source` is told but data is known by its content."""
@@ -47,6 +48,7 @@ class Plan:
             "repeats": self.repeats,
             "threads": self.threads,
             "augment": asdict(self.augment) if self.augment else None,
+            "eps": self.eps,
             **{f"grid.{name}": value for name, value in asdict(self.grid).items()},
         }
         return json.loads(json.dumps(settings))

@@ -11,6 +11,7 @@ import io
 import json
 import re
 import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ import h5py
 import numpy as np
 import tensorflow as tf
 
-from ingestion.models import LAYERS, build_model
+from ingestion.corpus import is_chain
+from ingestion.models import INPUT, LAYERS, MERGES, build_model
 from ingestion.weights import read_weights
 from starting_kit_adapter.zoo.errors import ZooError
-from starting_kit_adapter.zoo.keras_names import layer_names
+from starting_kit_adapter.zoo.keras_names import counted, snake_case
 
 # Of no consequence for a trained network: how it was made, and how Keras keeps it.
 _IGNORED = re.compile(
@@ -30,72 +32,128 @@ _IGNORED = re.compile(
 
 
 def read_existing(path: Path) -> tuple[dict[str, Any], tf.keras.Model]:
-    """The `config.json` of a saved Sequential model, and the model built from it."""
+    """The `config.json` of a saved Sequential or functional model, and the model built from it."""
     if path.suffix not in (".keras", ".h5", ".hdf5") or not path.is_file():
         raise ZooError(f"{path}: expected the file of a Keras model, .keras or .h5")
     try:
-        saved, arrays = _read_zip(path) if path.suffix == ".keras" else _read_h5(path)
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        read = _read_zip if path.suffix == ".keras" else _read_h5
+        saved, weights = read(path)
+        entries = [e for e in saved["config"]["layers"] if e["class_name"] != "InputLayer"]
+        config = _corpus_config(path, saved, entries)
+    except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise ZooError(f"{path}: is not a whole Keras model ({error})") from error
-    config = _corpus_config(path, saved)
     model = build_model(config, path)
-    if arrays is None:
-        arrays = _zip_weights(path, model)
-    shapes = [tuple(w.shape) for w in model.weights]
-    if [a.shape for a in arrays] != shapes:
-        raise ZooError(f"{path}: has weights {[a.shape for a in arrays]}; its layers need {shapes}")
-    if not all(np.isfinite(a).all() for a in arrays):
-        raise ZooError(f"{path}: has weights that are NaN or infinite")
-    model.set_weights(arrays)
+    layers = [layer for layer in model.layers if not isinstance(layer, tf.keras.layers.InputLayer)]
+    if not is_chain(config):
+        layers = [model.get_layer(entry["config"]["name"]) for entry in entries]
+    for name, layer in zip(_names(path, entries), layers):
+        _set_weights(path, name, layer, weights)
     return config, model
 
 
-def _read_zip(path: Path) -> tuple[Any, None]:
+# Arrays of a file: of a layer by its name, as many as are asked for.
+Weights = Callable[[str, int], list[np.ndarray]]
+
+
+def _read_zip(path: Path) -> tuple[Any, Weights]:
     with zipfile.ZipFile(path) as file:
-        return json.loads(file.read("config.json")), None
+        saved = json.loads(file.read("config.json"))
+        content = h5py.File(io.BytesIO(file.read("model.weights.h5")))
+    return saved, lambda name, n: [np.asarray(content[f"layers/{name}/vars/{i}"]) for i in range(n)]
 
 
-def _zip_weights(path: Path, model: tf.keras.Model) -> list[np.ndarray]:
-    """`layers/<name>/vars/<i>`, where names are counted as Keras 2 counts its own."""
-    with zipfile.ZipFile(path) as file, h5py.File(io.BytesIO(file.read("model.weights.h5"))) as h5:
-        arrays = []
-        for name, layer in zip(layer_names(model), model.layers):
-            for i in range(len(layer.weights)):
-                key = f"layers/{name}/vars/{i}"
-                if key not in h5:
-                    raise ZooError(f"{path}: its weights have no {key}")
-                arrays.append(np.asarray(h5[key]))
-        return arrays
-
-
-def _read_h5(path: Path) -> tuple[Any, list[np.ndarray]]:
+def _read_h5(path: Path) -> tuple[Any, Weights]:
     with h5py.File(path, "r") as file:
         if "model_config" not in file.attrs:
             raise ZooError(f"{path}: has weights but no model; save it with model.save(…)")
         saved = json.loads(file.attrs["model_config"])
-    return saved, [array for _, layer in read_weights(path) for array in layer]
+    found = dict(read_weights(path))
+    return saved, lambda name, n: found[name]
 
 
-def _corpus_config(path: Path, saved: Any) -> dict[str, Any]:
-    if not isinstance(saved, dict) or saved.get("class_name") != "Sequential":
-        kind = saved.get("class_name") if isinstance(saved, dict) else type(saved).__name__
-        raise ZooError(f"{path}: is a {kind}; the corpus holds Sequential models only")
-    layers, shape = [], None
-    for i, entry in enumerate(saved["config"]["layers"]):
-        kind, arguments = entry["class_name"], entry["config"]
-        batch_shape = arguments.get("batch_shape") or arguments.get("batch_input_shape")
-        if shape is None and batch_shape:
-            shape = batch_shape[1:]
-        if kind == "InputLayer":
-            continue
-        if kind not in LAYERS:
+def _names(path: Path, entries: Sequence[Any]) -> list[str]:
+    """Under which the layers' weights stand: in a .keras file, classes as they are counted there
+    (`conv2d`, `conv2d_1`, …), in the other the layers' own names."""
+    if path.suffix != ".keras":
+        return [entry["config"]["name"] for entry in entries]
+    return counted([snake_case(entry["class_name"]) for entry in entries])
+
+
+def _set_weights(path: Path, name: str, layer: tf.keras.layers.Layer, weights: Weights) -> None:
+    expected = [tuple(weight.shape) for weight in layer.weights]
+    if not expected:
+        return
+    try:
+        arrays = weights(name, len(expected))
+    except KeyError as error:
+        raise ZooError(f"{path}: has no weights of the layer {name} ({error})") from error
+    if [array.shape for array in arrays] != expected:
+        raise ZooError(
+            f"{path}: layer {name} has weights {[a.shape for a in arrays]}; it needs {expected}"
+        )
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise ZooError(f"{path}: has weights that are NaN or infinite")
+    layer.set_weights(arrays)
+
+
+def _corpus_config(path: Path, saved: Any, entries: Sequence[Any]) -> dict[str, Any]:
+    kind = saved["class_name"]
+    if kind not in ("Sequential", "Functional"):
+        raise ZooError(f"{path}: is a {kind}; Sequential and functional models can be read")
+    known = LAYERS | MERGES if kind == "Functional" else LAYERS
+    layers = []
+    for i, entry in enumerate(entries):
+        if entry["class_name"] not in known:
             raise ZooError(
-                f"{path}: layer {i} is a {kind}; a corpus may have {', '.join(sorted(LAYERS))}"
+                f"{path}: layer {i} is a {entry['class_name']}; "
+                f"a corpus may have {', '.join(sorted(known))}"
             )
-        layers.append({"layer_name": kind, **_arguments(kind, arguments)})
+        arguments = _arguments(entry["class_name"], entry["config"])
+        layers.append({"layer_name": entry["class_name"], **arguments})
+    shapes = [
+        e["config"].get("batch_shape") or e["config"].get("batch_input_shape")
+        for e in saved["config"]["layers"]
+    ]
+    shape = next((shape for shape in shapes if shape), None)
     if shape is None:
         raise ZooError(f"{path}: does not say its input shape; build the model before saving it")
-    return {"model_config": layers, "input_shape": list(shape)}
+    if kind == "Functional":
+        _add_branches(path, saved["config"], entries, layers)
+    return {"model_config": layers, "input_shape": list(shape[1:])}
+
+
+def _add_branches(
+    path: Path, config: Any, entries: Sequence[Any], layers: Sequence[dict[str, Any]]
+) -> None:
+    """Tells layers their names and what they take, unless each takes the one before it."""
+    inputs = [e["config"]["name"] for e in config["layers"] if e["class_name"] == "InputLayer"]
+    outputs = _taken(config["output_layers"])
+    names = [entry["config"]["name"] for entry in entries]
+    if len(inputs) != 1 or outputs != names[-1:]:
+        raise ZooError(
+            f"{path}: has the inputs {', '.join(inputs)} and the outputs {', '.join(outputs)}; "
+            "a classifier has one of each"
+        )
+    taken = []
+    for name, entry in zip(names, entries):
+        if len(entry["inbound_nodes"]) != 1:
+            raise ZooError(f"{path}: layer {name} is used {len(entry['inbound_nodes'])} times")
+        taken.append([INPUT if n == inputs[0] else n for n in _taken(entry["inbound_nodes"])])
+    if taken == [[INPUT], *([name] for name in names[:-1])]:
+        return
+    for name, before, layer in zip(names, taken, layers):
+        layer.update(name=name, inputs=before)
+
+
+def _taken(node: Any) -> list[str]:
+    """The names of the layers behind the tensors of a node, as Keras 2 or Keras 3 writes it."""
+    if isinstance(node, dict):
+        if node.get("class_name") == "__keras_tensor__":
+            return [node["config"]["keras_history"][0]]
+        return _taken(node.get("args", []))
+    if not isinstance(node, list) or not node:
+        return []
+    return [node[0]] if isinstance(node[0], str) else [name for n in node for name in _taken(n)]
 
 
 def _arguments(kind: str, saved: dict[str, Any]) -> dict[str, Any]:

@@ -13,14 +13,29 @@ NamedWeights = list[tuple[str, list[tuple[str, np.ndarray]]]]
 
 
 def layer_names(model: Any) -> list[str]:
-    """`conv2d`, `conv2d_1`, …: counted from zero in each model."""
+    """`conv2d`, `conv2d_1`, …: counted from zero in each model. Layers of a model with branches are
+    known by the names that its configuration gives them."""
+    import tensorflow as tf
+
+    if not isinstance(model, tf.keras.Sequential):
+        return [layer.name for layer in model.layers]
+    return counted([re.sub(r"_\d+$", "", layer.name) for layer in model.layers])
+
+
+def counted(kinds: Sequence[str]) -> list[str]:
+    """Each kind with its number, from the second of it on."""
     counts: Counter[str] = Counter()
     names = []
-    for layer in model.layers:
-        kind = re.sub(r"_\d+$", "", layer.name)
+    for kind in kinds:
         names.append(f"{kind}_{counts[kind]}" if counts[kind] else kind)
         counts[kind] += 1
     return names
+
+
+def snake_case(name: str) -> str:
+    """A class as Keras names its layers: `GlobalAveragePooling2D` is `global_average_pooling2d`."""
+    words = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", words).lower()
 
 
 def named_weights(model: Any, weights: Sequence[np.ndarray]) -> NamedWeights:

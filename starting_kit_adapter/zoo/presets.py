@@ -1,4 +1,4 @@
-"""Grids by name: the competition's tasks, and three small ones for a computer of two cores.
+"""Grids by name: the competition's tasks, and small ones for a computer of two cores.
 
 Published (the organizers' `pgdl/README.md`): architectures, hyperparameters and values of `task1`
 to `task9`, except learning rates. Theirs are for SGD with momentum, up to 0.1; ours, for Adam, are
@@ -133,6 +133,19 @@ PRESETS: dict[str, dict[str, Any]] = {
             "batch_size": [16, 64],
         },
         "fixed": {"width": 16, "dense_units": 64},
+        "target": {"accuracy": 0.99},
+        "max_epochs": 60,
+        "train_examples": 1000,
+    },
+    # Its other architecture. As there, batch normalization is no hyperparameter of ResNets.
+    "invariance_resnet": {
+        "architecture": "resnet",
+        "hparams": {
+            "depth": [8, 14, 20],
+            "learning_rate": [0.001, 0.003],
+            "batch_size": [16, 64],
+        },
+        "fixed": {"width": 8},
         "target": {"accuracy": 0.99},
         "max_epochs": 60,
         "train_examples": 1000,

@@ -155,8 +155,11 @@ class Trainer:
     def _trained(
         self, initial: Weights, fit: Fit, epochs: int, reached: bool, start: float
     ) -> Trained:
-        seconds = time.monotonic() - start
-        return Trained(initial, self.model.get_weights(), fit, epochs, reached, seconds)
+        seconds, final = time.monotonic() - start, self.model.get_weights()
+        # On some processors a relu makes zeros of NaNs, and the loss tells nothing.
+        if not all(np.isfinite(weight).all() for weight in final):
+            raise ZooError("training diverged: weights are NaN; a smaller learning rate may do")
+        return Trained(initial, final, fit, epochs, reached, seconds)
 
     def _epoch(
         self,
@@ -200,7 +203,9 @@ class Trainer:
 
     def _forward(self, x: tf.Tensor, seed: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
         """The network in training. Dropout is drawn here and not by Keras, whose generators keep a
-        state that differs between its versions."""
+        state that differs between its versions; networks with branches have none."""
+        if not isinstance(self.model, tf.keras.Sequential):
+            return self.model(x, training=True)
         for i, layer in enumerate(self.model.layers):
             if isinstance(layer, tf.keras.layers.Dropout):
                 draw = tf.stack([seed, step * len(self.model.layers) + i])

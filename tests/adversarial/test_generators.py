@@ -14,9 +14,11 @@ from translated_networks import (
     random_model,
 )
 
-from pgdl_measures.adversarial.examination import examine
+from pgdl_measures.adversarial.examination import error_by_shift, examine
 from pgdl_measures.adversarial.generators import GENERATORS
 from pgdl_measures.adversarial.independence import pairwise_test
+from pgdl_measures.adversarial.translations import translations
+from pgdl_measures.adversarial.windows import Windows
 from pgdl_measures.errors import MeasureError, UnknownNameError
 from pgdl_measures.network import network
 
@@ -104,6 +106,45 @@ def test_both_directed_generators_succeed_on_the_same_images():
     assert (strongest.density[strongest.adversarial_loss & ~strongest.loss] <= 0.5).all()
 
 
+def _with_softmax(model: tf.keras.Model, shape: tuple[int, ...], where: str) -> tf.keras.Model:
+    """The same weights with a softmax: a layer, within the last layer, or in a functional model."""
+    layers = tf.keras.layers
+    start = [layers.Conv2D(3, 3, strides=2, activation="relu"), layers.Flatten()]
+    if where == "layer":
+        changed = tf.keras.Sequential([*start, layers.Dense(3), layers.Softmax()])
+    else:
+        changed = tf.keras.Sequential([*start, layers.Dense(3, activation="softmax")])
+    if where == "functional":
+        inputs = tf.keras.Input(shape)
+        x = inputs
+        for layer in changed.layers:
+            x = layer(x)
+        changed = tf.keras.Model(inputs, x)
+    else:
+        changed.build((None, *shape))
+    changed.set_weights(model.get_weights())
+    return changed
+
+
+@pytest.mark.keras2
+@pytest.mark.parametrize("where", ["layer", "activation", "functional"])
+def test_a_final_softmax_changes_no_difference(where):
+    """l_exc is of logits. Where three classes compete, probabilities order windows otherwise."""
+    shape = (8, 8, 1)
+    model = random_model(shape, seed=0)
+    images = random_images(200, shape)
+    labels = tf.constant(predicted(model, images))
+
+    def differences(m):
+        bound = network(m, shape)
+        found = examine(bound, tf.constant(images), labels, generators=NAMES, room="circular")
+        return {name: outcome.differences for name, outcome in found.outcomes.items()}
+
+    expected, found = differences(model), differences(_with_softmax(model, shape, where))
+    for name in NAMES:
+        np.testing.assert_array_equal(found[name], expected[name])
+
+
 def orbit(image: np.ndarray) -> np.ndarray:
     """All circular shifts of an image: under these, translations are a permutation."""
     h, w = image.shape[:2]
@@ -136,29 +177,34 @@ def test_over_all_shifts_of_an_image_the_differences_sum_to_zero(name, eps):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_densities_agree_with_monte_carlo(name):
-    """h = dP / dP_g: draw images of an orbit, apply g, and count where they end up."""
-    shape = (6, 5, 1)
+    """h = dP / dP_g: on an orbit, n(x') is how many of its points a draw of g moves to x'."""
+    shape, eps, draws = (6, 5, 1), 1, 8_000
     model = random_model(shape, seed=8)
     images = orbit(random_images(1, shape)[0])
-    many = np.random.default_rng(0).integers(len(images), size=50_000)
-    outcome = examine(
+    labels = tf.zeros([len(images)], tf.int32)
+    windows = Windows(
         network(model, shape),
-        tf.constant(images[many]),
-        tf.zeros([len(many)], tf.int32),
-        generators=(name,),
-        eps=1,
-        room="circular",
-    ).outcomes[name]
-    wrong = predicted(model, images) != 0
-    assert 3 < wrong.sum() < len(images) - 3
-    # Where an image ended up shows in its density only: group by it, and compare masses.
-    for density in np.unique(np.round(outcome.density[outcome.adversarial_loss], 9)):
-        at = outcome.adversarial_loss & np.isclose(outcome.density, density)
-        originals = outcome.loss & np.isclose(outcome.density, density)
-        # P(x') / P_g(x') over the misclassified points of this density.
-        expected = originals.sum() / at.sum()
-        assert density == pytest.approx(expected, abs=5 / np.sqrt(at.sum()))
-    assert outcome.weighted_loss.mean() == pytest.approx(wrong.mean(), abs=0.01)
+        tf.constant(images),
+        labels,
+        translations(shape, shape, eps, "circular"),
+    )
+    wrong = np.flatnonzero(predicted(model, images) != 0)
+    assert 3 < len(wrong) < len(images) - 3
+    g = GENERATORS[name]
+    outcome = g.outcome(windows)
+    n = 1 / outcome.density[wrong] - 1
+    arrived = np.zeros(len(images))
+    correct = np.setdiff1d(np.arange(len(images)), wrong)
+    place = np.stack(np.unravel_index(correct, shape[:2]), axis=1)
+    repeats = draws if name.startswith("random") else 1  # the others always move alike
+    for seed in range(repeats):
+        to = (place + g.moves(windows, correct, seed)) % shape[:2]
+        np.add.at(arrived, np.ravel_multi_index(tuple(to.T), shape[:2]), 1)
+    found = arrived[wrong] / repeats
+    # n is a sum of chances of one in 8 or 9, and the variance of arrivals at most n per draw.
+    tolerance = 4 * np.sqrt(n / repeats) if repeats > 1 else 1e-9
+    assert (np.abs(found - n) <= tolerance).all()
+    assert (tolerance < n / 9).any()  # enough to tell 8 neighbours from 9
 
 
 @pytest.mark.parametrize("name", ["strongest", "nearest"])
@@ -184,6 +230,29 @@ def test_independence_is_rejected_in_fewer_than_5_percent_of_300_independent_tes
     assert abs(differences.mean()) < 4 * error
 
 
+@pytest.mark.parametrize("room", ["upsample", "circular"])
+def test_the_error_by_shift_is_that_of_all_windows_so_far_up_down_left_and_right(room):
+    eps, shape = 2, (8, 7, 1)
+    model = random_model(shape, seed=4)
+    images = random_images(60, shape)
+    labels = np.arange(60, dtype=np.int32) % 3
+    found = error_by_shift(
+        network(model, shape), tf.constant(images), tf.constant(labels), eps=eps, room=room
+    )
+    side = 6 * eps + 1
+    wrong = [
+        predicted(model, all_windows(image, shape, eps, room)) != label
+        for image, label in zip(images, labels)
+    ]
+    error = np.mean(wrong, axis=0).reshape(side, side)
+    middle = side // 2
+    assert list(found) == [0, 2, 4, 6]
+    for n, value in found.items():
+        around = [(-n, 0), (n, 0), (0, -n), (0, n)]
+        expected = np.mean([error[middle + a, middle + b] for a, b in around])
+        assert value == pytest.approx(expected) and 0 < value < 1
+
+
 def test_bad_questions_get_one_clear_answer():
     model = random_model((6, 6, 1), seed=0)
     net = network(model, (6, 6, 1))
@@ -194,6 +263,8 @@ def test_bad_questions_get_one_clear_answer():
         examine(net, images, labels, generators=("strong",))
     with pytest.raises(MeasureError, match="room is 'padding'; expected one of upsample, circular"):
         examine(net, images, labels, room="padding")
+    with pytest.raises(MeasureError, match="no images"):
+        examine(net, images[:0], labels[:0])
     with pytest.raises(MeasureError, match="eps is 0"):
         examine(net, images, labels, eps=0)
     with pytest.raises(MeasureError, match="of 6x6 are too small for eps = 3"):
@@ -206,5 +277,7 @@ def test_bad_questions_get_one_clear_answer():
         examine(net, tf.zeros([4, 6, 6, 3]), labels)
     with pytest.raises(MeasureError, match="labels go from 0 to 3; the model has 3 outputs"):
         examine(net, images, tf.constant([0, 1, 2, 3]))
+    weights = model.get_weights()
+    model.set_weights([*weights[:-1], weights[-1] * np.nan])  # some CPUs' ReLU makes NaN 0
     with pytest.raises(MeasureError, match="NaN"):
-        examine(net, images * np.nan, labels)
+        examine(network(model, (6, 6, 1)), images, labels)

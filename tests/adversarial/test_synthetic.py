@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from scipy.stats import truncnorm
 
 from pgdl_measures.adversarial.gradient import Mixture, project
@@ -97,6 +99,26 @@ def test_training_is_rmsprop_on_the_penalized_cross_entropy():
     assert bias == pytest.approx(b, rel=2e-3, abs=2e-5)
 
 
+def test_the_loss_of_probabilities_has_no_derivative_where_training_ends_and_that_of_logits_has():
+    """The choice of `precision` that the paper leaves open."""
+    z = tf.constant([5.0, 25 * math.log(2) + 0.1])
+
+    def derivative(loss):
+        with tf.GradientTape() as tape:
+            tape.watch(z)
+            c = loss()
+        return -tape.gradient(c, z).numpy()
+
+    of_probabilities = derivative(lambda: -tf.math.log(tf.sigmoid(z)))
+    assert of_probabilities[0] > DEPENDENT.precision and of_probabilities[1] == 0
+    labels = tf.ones_like(z)
+    for loss in (
+        lambda: tf.math.softplus(-z),
+        lambda: tf.nn.sigmoid_cross_entropy_with_logits(labels, z),
+    ):
+        assert derivative(loss) == pytest.approx(1 / (1 + np.exp(z)), rel=1e-4)
+
+
 def test_training_ends_with_perfect_accuracy_and_the_papers_final_loss():
     rng = np.random.default_rng(4)
     x, y = map(np.stack, zip(*(SMALL_DEPENDENT.mixture.sample(100, rng) for _ in range(3))))
@@ -132,9 +154,19 @@ def test_independence_is_rejected_in_fewer_than_5_percent_of_400_independent_tes
     assert np.mean(rejected) < 0.05
 
 
+def test_the_study_takes_seeds_from_0_on(capsys):
+    from starting_kit_adapter.studies import adversarial
+
+    parser = argparse.ArgumentParser()
+    adversarial.add_arguments(parser)
+    with pytest.raises(SystemExit):
+        parser.parse_args(["-o", "out", "--seed=-1"])
+    assert "expected an integer from 0 to 2^31 - 1, found '-1'" in capsys.readouterr().err
+
+
 def test_the_study_draws_its_figures_and_stands_beside_the_paper(tmp_path):
     pytest.importorskip("matplotlib")
-    from starting_kit_adapter.overfit.figures import save
+    from starting_kit_adapter.figures import save
     from starting_kit_adapter.studies.adversarial import plots
     from starting_kit_adapter.studies.adversarial.findings import beside_the_paper, find
 
@@ -152,13 +184,24 @@ def test_the_study_draws_its_figures_and_stands_beside_the_paper(tmp_path):
 
 @pytest.mark.slow
 def test_the_whole_study_finds_the_papers_numbers():
-    from starting_kit_adapter.studies.adversarial.findings import EPSILONS, find
+    """As nearly as the spread that the study prints allows, which is that of runs drawn again. The
+    paper's mean and median are of 100 runs as well, so that they and ours both have that spread."""
+    from starting_kit_adapter.studies.adversarial.findings import EPSILONS, beside_the_paper, find
 
     dependent, independent = find(DEPENDENT, 100, seed=0), find(INDEPENDENT, 100, seed=0)
-    six, strong = EPSILONS.index(6), [i for i, e in enumerate(EPSILONS) if 10 <= e <= 50]
+    strong = [i for i, e in enumerate(EPSILONS) if 10 <= e <= 50]
     assert independent.p[1].mean(axis=0).min() > 0.9
     assert dependent.p[1][:, strong].mean(axis=0).max() < 0.01
-    assert dependent.p[1][:, six].mean() == pytest.approx(0.5984, abs=0.1)
-    assert dependent.p[100][0, six] == pytest.approx(0.1153, abs=0.05)
-    assert dependent.p[25][:, six].max() < 0.4
     assert abs(dependent.risk.mean() - 0.5) < 0.01
+    rows = beside_the_paper({"independent": independent, "dependent": dependent})
+    found = {
+        what.partition("eps = 6: ")[2]: numbers for what, *numbers in rows if "eps = 6" in what
+    }
+    for what in ("mean p", "median p"):
+        paper, here, spread = found[what]
+        low, high = map(float, spread.split(" to "))
+        assert float(paper) == pytest.approx(float(here), abs=math.sqrt(2) * (high - low) / 2)
+    for what in ("p of 25 models", "p of 100 models"):
+        paper, _, spread = found[what]
+        low, high = map(float, spread.split(" to "))
+        assert all(low <= float(p) <= high for p in paper.split(", "))

@@ -47,8 +47,13 @@ def data() -> Data:
 def test_an_augmentation_is_a_perturbation_with_levels():
     assert parse_augment("rotation") == Augment("rotation", ("none", "partial", "full"))
     assert parse_augment("noise:full,none") == Augment("noise", ("full", "none"))
-    with pytest.raises(UnknownNameError, match="did you mean partial"):
-        parse_augment("noise:none,partail")
+    every = Augment("rotation", ("none", "partial", "full"))
+    assert parse_augment("rotation:none|partial|full") == every
+    for text in ("noise:none,partail", "noise:partail", "mine:blur:partail"):
+        with pytest.raises(UnknownNameError, match=r"level of augmentation.*did you mean partial"):
+            parse_augment(text)
+    with pytest.raises(PgdlError, match="there is no module 'no_such_module'"):
+        parse_augment("no_such_module:blur")
     with pytest.raises(ZooError, match="has a level twice"):
         parse_augment("noise:full,full")
     with pytest.raises(UnknownNameError, match="did you mean rotation"):
@@ -95,11 +100,13 @@ def test_an_augmented_zoo_is_built_and_studied(tmp_path, capsys):
     assert "augment" not in entries["1"]["hparams"]
 
     out = tmp_path / "out"
-    arguments = (root, "-o", out, "--threshold", 0.0, "--batches", 1, "--workers", 1)
+    arguments = (root, "-o", out, "--threshold", 0.0, "--batches", 3, "--workers", 1)
     assert run_verb(invariance, *arguments) == 0
-    assert "translation_x (translation_x), n = 4: 2 none, 2 full" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "translation_x (translation_x), n = 4: 2 none, 2 full; on 1 of 3 batches" in shown
     table = json.loads((out / "invariance" / "table.json").read_text())
     (task,) = table["tasks"]
+    assert task["batches"] == 1
     assert set(task["measures"]) == {"gi", "mean_accuracy", "augmented_accuracy"}
     assert (out / "invariance" / "translation_x.svg").is_file()
 

@@ -4,7 +4,6 @@ perturbations work everywhere."""
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
@@ -36,19 +35,22 @@ def linear(kernel: np.ndarray) -> tf.keras.Model:
     return model
 
 
-def halves(channels: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Grey pictures that are brighter on the left (class 0) or on the right (class 1), of middle
-    values but for two corners, which make the range of values known."""
+def halves() -> tuple[np.ndarray, np.ndarray]:
+    """Pictures of one random tint each that are brighter on the left (class 0) or on the right
+    (class 1), of middle values but for two corners, which make the range of values known."""
     rng = np.random.default_rng(0)
     labels = np.arange(64, dtype=np.int32) % 2
     left = np.where(np.arange(8) < 4, 0.6, 0.4)
     grey = np.where(labels[:, None, None], left[::-1], left) + rng.uniform(-0.05, 0.05, (64, 8, 8))
-    grey[:, 0, 0], grey[:, 0, 7] = 0.0, 1.0
-    return np.repeat(grey[..., None], channels, axis=-1).astype(np.float32), labels
+    pictures = grey[..., None] * rng.uniform(0.5, 1.0, (64, 1, 1, 3))
+    pictures[:, 0, 0], pictures[:, 0, 7] = 0.0, 1.0
+    return pictures.astype(np.float32), labels
 
 
 LEFT_OR_RIGHT = np.zeros((8, 8, 3, 2), np.float32)
 LEFT_OR_RIGHT[1:, :4, :, 0] = LEFT_OR_RIGHT[1:, 4:, :, 1] = 1.0
+RED_OR_BLUE = np.zeros((8, 8, 3, 2), np.float32)
+RED_OR_BLUE[1:, :, 0, 0] = RED_OR_BLUE[1:, :, 2, 1] = 1.0
 
 
 def test_the_curve_of_a_model_that_ignores_colour_is_flat_under_jitter():
@@ -60,6 +62,17 @@ def test_the_curve_of_a_model_that_ignores_colour_is_flat_under_jitter():
     turned = response_curve(subject, "rotation", **QUICK)
     assert turned.accuracy[0] < 0.1 and turned.accuracy[10] == 1.0
     assert complexity("gi_rotation", **QUICK).on(subject) > 0.2
+
+
+def test_the_curve_of_a_model_that_sees_nothing_but_colour_falls_under_jitter():
+    """More red than blue is half of the circle of hues, which jitter turns by up to a quarter."""
+    pictures, _ = halves()
+    red, _, blue = pictures[:, 1:].sum(axis=(1, 2)).T
+    subject = Subject(linear(RED_OR_BLUE), dataset(pictures, (blue > red).astype(np.int32)))
+    jittered = response_curve(subject, "colour_jitter", **QUICK).accuracy
+    assert jittered[10] == 1.0
+    assert jittered[[0, -1]] == pytest.approx(0.5, abs=0.2)
+    assert (response_curve(subject, "intensity", **QUICK).accuracy == 1.0).all()
 
 
 def test_a_curve_is_that_of_a_loop_over_magnitudes_and_examples():
@@ -103,13 +116,8 @@ def test_a_standardized_copy_of_the_data_has_the_same_curve():
 
 
 @pytest.fixture
-def own(monkeypatch):
+def own(registries, monkeypatch):
     """A user's module, with a perturbation of one line."""
-    from pgdl_measures import registry
-    from pgdl_measures.perturbations import catalogue
-
-    monkeypatch.setattr(registry, "_measures", dict(registry._measures))
-    monkeypatch.setattr(catalogue, "_perturbations", dict(catalogue._perturbations))
     module = ModuleType("my_perturbations")
 
     def darker(images, magnitude, rng):
@@ -137,20 +145,6 @@ def test_a_perturbation_of_ones_own_has_a_curve_measures_and_a_place_in_the_reco
     assert curve["magnitudes"][0] == 0.0 and curve["magnitudes"][-1] == 1.0
 
 
-def test_values_of_another_version_of_a_users_perturbation_are_not_taken_for_the_same(
-    tmp_path, monkeypatch
-):
-    from ingestion.fingerprint import settings
-
-    monkeypatch.syspath_prepend(tmp_path)
-    measure = replace(complexity("gi_noise"), fixed={"perturbation": "my_blur:blur"})
-    found = set()
-    for version in ("1", "1", "2"):
-        (tmp_path / "my_blur.py").write_text(f"VERSION = {version}")
-        found.add(settings(measure))
-    assert len(found) == 2
-
-
 def test_names_and_ranges_are_checked(own):
     with pytest.raises(UnknownNameError, match="perturbation 'rotaton'; did you mean rotation"):
         perturbation("rotaton")
@@ -158,6 +152,14 @@ def test_names_and_ranges_are_checked(own):
         perturbation("no_such_module:blur")
     with pytest.raises(PgdlError, match="there is a perturbation named 'darker' already"):
         register_perturbation(own, 0.0, 1.0)
+
+    def brighter(images, magnitude, rng):
+        return images * magnitude
+
+    with pytest.raises(PgdlError, match=r"brighter goes from 0\.5 to 2\.0, which leaves out 0"):
+        register_perturbation(brighter, 0.5, 2.0)
+    with pytest.raises(UnknownNameError):
+        perturbation("brighter")
 
 
 def test_measures_share_their_curve_and_say_what_is_wrong():

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import tensorflow as tf
-from corpora import examples, write_task
+from corpora import dataset, examples, write_task
 from verbs import run_verb
 
+from pgdl_measures.base import Subject
 from pgdl_measures.errors import PgdlError
+from pgdl_measures.invariance import response_curve
 from starting_kit_adapter.cli import invariance
-from starting_kit_adapter.studies.one_model import held_range
+from starting_kit_adapter.studies.one_model import examine, held_range
 
 QUICK = ("--batches", 2, "--perturbations", "translation_x,noise")
 
@@ -22,12 +24,36 @@ def test_a_network_holds_up_to_the_last_magnitude_before_its_accuracy_falls():
     assert held_range(magnitudes, np.zeros(5), 0.9) is None
 
 
+def test_a_network_is_compared_with_itself_on_the_same_images():
+    """Some batches are harder than the rest of the data: that is no perturbation's doing."""
+    inputs, labels = examples(300, (6, 6, 1), 3)
+    model = tf.keras.Sequential([tf.keras.layers.Flatten(), tf.keras.layers.Dense(3)])
+    model.build((None, 6, 6, 1))
+    subject = Subject(model, dataset(inputs, labels))
+    unperturbed = []
+    for seed in range(4):
+        found = examine(subject, ["noise"], share=1.0, batches=1, seed=seed)
+        curve = response_curve(subject, "noise", batches=1, seed=seed)
+        assert found.unperturbed == curve.accuracy[0]  # which is of magnitude 0
+        assert found.of[0].holds is not None
+        unperturbed.append(found.unperturbed)
+    assert len(set(unperturbed)) > 1
+
+
+@pytest.mark.parametrize("share", ["0", "1.1", "-0.5", "nan", "most"])
+def test_a_share_that_is_none_is_refused(share, capsys):
+    with pytest.raises(SystemExit):
+        run_verb(invariance, "mine.keras", "--holds", share)
+    assert "expected a share above 0, up to 1" in capsys.readouterr().err
+
+
 def test_a_model_of_a_corpus_is_examined_on_its_own_data(tmp_path, capsys):
     folder = write_task(tmp_path / "task", count=60)
     figure = tmp_path / "figures" / "curves.svg"
     assert run_verb(invariance, folder / "model_0", *QUICK, "-o", figure) == 0
     shown = capsys.readouterr().out
     assert "accuracy without perturbation" in shown
+    assert "on 1 of 2 batches: there are no more" in shown
     assert "translation_x" in shown and "-0.5 to 0.5 of the width" in shown
     assert "rotation" not in shown
     assert figure.read_text().startswith("<?xml")

@@ -114,6 +114,8 @@ def test_a_fourth_channel_moves_along_but_is_no_colour():
     assert np.abs(jittered[..., :3] - batch[..., :3]).max() > 0.1
     moved = apply(image.translation_x, batch, [0.25])
     np.testing.assert_array_equal(moved[:, :, 2:], batch[:, :, :-2])
+    for function in (image.noise, image.intensity):  # of values, not of colours
+        assert np.abs(apply(function, batch, [0.2]) - batch)[..., 3].max() > 0.1
 
 
 def test_noise_has_the_standard_deviation_asked_for_and_is_the_same_at_every_magnitude():

@@ -29,6 +29,37 @@ def test_fused_batch_norm_leaves_outputs_unchanged():
     assert [kernel.ndim for kernel in fused.kernels] == [4, 4, 1, 2]
 
 
+@pytest.mark.parametrize(
+    "between",
+    [
+        layers.Activation("linear"),
+        layers.ActivityRegularization(l2=0.1),
+        layers.SpatialDropout1D(0.5),
+        *([layers.AlphaDropout(0.5)] if hasattr(layers, "AlphaDropout") else []),
+    ],
+    ids=lambda layer: type(layer).__name__,
+)
+def test_what_does_nothing_at_inference_does_not_stand_in_the_way(between):
+    chain = [layers.Conv1D(4, 3), between, layers.BatchNormalization(), layers.Flatten()]
+    model = randomized(tf.keras.Sequential([*chain, layers.Dense(3)]), (6, 2))
+    x = examples(10, (6, 2), 3)[0]
+    fused = fused_network(subject(model))
+    np.testing.assert_allclose(outputs(fused, x), model(x, training=False), rtol=1e-4, atol=1e-4)
+    assert [kernel.ndim for kernel in fused.kernels] == [3, 2]
+
+
+def test_batch_norm_over_another_axis_than_the_last_is_refused():
+    def model(*before: tf.keras.layers.Layer, axis: int) -> tf.keras.Model:
+        norm = layers.BatchNormalization(axis=axis)
+        chain = [*before, norm, layers.Flatten(), layers.Dense(3)]
+        return randomized(tf.keras.Sequential(chain), (4, 4, 4))
+
+    for before in ([], [layers.Conv2D(4, 3, padding="same")]):
+        with pytest.raises(MeasureError, match=r"BatchNormalization over axis \[?1\]?; .* only, 3"):
+            complexity("param_norm").on(subject(model(*before, axis=1)))
+        assert complexity("param_norm").on(subject(model(*before, axis=3))) > 0
+
+
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_the_kits_wrapped_layers_are_fused_like_plain_ones(name, tmp_path):
     config = {"model_config": ARCHITECTURES[name](5), "input_shape": [8, 8, 3]}

@@ -13,6 +13,7 @@ from nets import conv_net, dense_net, layers, randomized, subject
 
 from pgdl_measures import MeasureError, complexity, measures
 from pgdl_measures.base import Subject
+from pgdl_measures.errors import UnknownNameError
 from pgdl_measures.norms import sigma as sigma_module
 from pgdl_measures.norms.margin import margins
 
@@ -65,6 +66,15 @@ def test_the_measures_are_their_equations():
     }
     for name, number in expected.items():
         assert value(name, model) == pytest.approx(number, rel=1e-5), name
+
+
+def test_the_inverse_margin_as_printed_is_computed_beside_the_corrected_one():
+    model = dense_net()
+    corrected = value("inverse_margin", model)
+    printed = value("inverse_margin", model, form="printed")
+    assert printed == pytest.approx(1 / (corrected * M))  # gamma / sqrt(m), 1 / (gamma sqrt(m))
+    with pytest.raises(UnknownNameError, match="unknown form 'print'; did you mean printed"):
+        value("inverse_margin", model, form="print")
 
 
 def test_margins_are_of_the_label_against_the_best_other():
@@ -127,6 +137,15 @@ def test_pac_bayes_measures_are_their_equations():
         assert value(name, model, **QUICK) == pytest.approx(number, rel=1e-5), name
 
 
+def test_a_bound_that_has_no_root_is_an_error():
+    model = dense_net()
+    model.initial_weights = [1e6 * w for w in model.initial_weights]
+    with pytest.raises(
+        MeasureError, match=r"square root of -\d.*farther from their initial values"
+    ):
+        value("pacbayes_mag_orig", model, **QUICK)
+
+
 @pytest.mark.parametrize("aware", [False, True])
 def test_sigma_adds_a_tenth_of_errors(aware):
     """With the perturbation that was found, errors rise by about a tenth - by independent draws."""
@@ -144,6 +163,20 @@ def test_sigma_adds_a_tenth_of_errors(aware):
         model.set_weights([w + s * rng.normal(size=w.shape) for w, s in zip(weights, spread)])
         wrong.append(np.mean(np.argmax(model(inputs), axis=1) != labels))
     assert np.mean(wrong) == pytest.approx(0.1, abs=0.03)
+
+
+@pytest.mark.parametrize("aware", [False, True])
+def test_without_biases_sigma_does_not_depend_on_the_scale_of_the_inputs(aware):
+    """Rectified networks without biases predict the same for x and x / 1000."""
+    chain = [layers.Dense(5, activation="relu", use_bias=False), layers.Dense(3, use_bias=False)]
+    model = randomized(tf.keras.Sequential(chain), (4,))
+    inputs = np.random.default_rng(0).normal(size=(100, 4)).astype(np.float32)
+    labels = np.argmax(model(inputs), axis=1).astype(np.int32)
+    large, small = (
+        sigma_module.perturbation_size(Subject(model, dataset(x, labels)), aware, 100, 5, 8, 0)
+        for x in (inputs, inputs / 1000)
+    )
+    assert small == pytest.approx(large, rel=0.02)
 
 
 def test_norms_are_deterministic_and_leave_the_model_unchanged_even_after_an_error(monkeypatch):

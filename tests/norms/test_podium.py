@@ -11,6 +11,7 @@ from nets import conv_net, dense_net, layers, randomized, subject
 from pgdl_measures import MeasureError, complexity
 from pgdl_measures.base import Subject
 from pgdl_measures.competition import augmentation, dbi, label_variation, perturbed_margin
+from pgdl_measures.norms.sampling import sample
 
 
 def test_the_davies_bouldin_index_is_scikit_learns():
@@ -29,6 +30,18 @@ def test_dbi_is_of_the_first_layers_pooled_outputs():
     pooled = tf.nn.max_pool2d(maps, 4, 4, "VALID").numpy().reshape(60, -1)
     expected = metrics.davies_bouldin_score(pooled, tested.data.labels)
     assert complexity("dbi").on(tested) == pytest.approx(expected, rel=1e-4)
+
+
+def test_examples_are_mixed_even_where_all_are_taken_from_sorted_data():
+    labels = np.sort(examples(120, (4,), 3)[1])
+    data = dataset(examples(120, (4,), 3)[0], labels)
+    tested = Subject(dense_net(), data)
+    inputs, drawn = sample(tested.data, 1_000, seed=0)
+    assert all(len(np.unique(part)) == 3 for part in np.split(drawn.numpy(), 4))
+    order = [np.flatnonzero((tested.data.inputs == x).numpy().all(axis=1)).item() for x in inputs]
+    assert sorted(order) == list(range(120))
+    np.testing.assert_array_equal(labels[order], drawn)
+    assert complexity("dbi", draws=4, examples=30).on(tested) > 0
 
 
 def test_dbi_mixup_is_the_product_with_the_errors_of_mixup():
@@ -61,12 +74,28 @@ def brute_force_margin(model: tf.keras.Model, inputs: tf.Tensor, labels: tf.Tens
 @pytest.mark.parametrize("build", [conv_net, dense_net])
 def test_margins_are_first_order_distances_from_the_boundary(build):
     tested = subject(build(), count=12)
-    inputs, labels = tested.data.inputs, tested.data.labels
+    inputs, labels = sample(tested.data, 12, seed=0)
     expected = pytest.approx(brute_force_margin(tested.model, inputs, labels), rel=1e-3)
     assert perturbed_margin.mean_margin(tested, inputs, labels) == expected
     mixed = (inputs + tf.gather(inputs, perturbed_margin.class_partners(labels.numpy(), 0))) / 2
     expected = pytest.approx(-brute_force_margin(tested.model, mixed, labels), rel=1e-3)
     assert complexity("mixup_margin").on(tested) == expected
+
+
+@pytest.mark.parametrize("hidden", [[], [5]])
+@pytest.mark.parametrize("name", ["inverse_margin", "mixup_margin", "augmentation_penalty"])
+def test_a_final_softmax_changes_nothing_however_sure_it_is(name, hidden):
+    """Logits in the hundreds, whose probabilities are 0 and 1 in single precision."""
+
+    def found(*last: tf.keras.layers.Layer) -> float:
+        chain = [layers.Flatten(), *(layers.Dense(n, activation="relu") for n in hidden), *last]
+        model = randomized(tf.keras.Sequential(chain), (4, 4, 1))
+        model.set_weights([300 * w for w in model.get_weights()])
+        return complexity(name).on(subject(model))
+
+    plain = found(layers.Dense(3))
+    assert found(layers.Dense(3, activation="softmax")) == pytest.approx(plain, rel=1e-5)
+    assert found(layers.Dense(3), layers.Softmax()) == pytest.approx(plain, rel=1e-5)
 
 
 def test_partners_are_others_of_the_same_class():
@@ -123,7 +152,7 @@ def test_the_augmentation_penalty_is_that_of_a_loop(channels):
     chain = [layers.Conv2D(3, 3, activation="relu"), layers.Flatten(), layers.Dense(4)]
     model = randomized(tf.keras.Sequential(chain), (7, 6, channels))
     tested = subject(model, count=30)
-    inputs = tested.data.inputs
+    inputs, _ = sample(tested.data, 30, seed=0)
     low, high = (f(inputs, [0, 1, 2]) for f in (tf.reduce_min, tf.reduce_max))
     uniform = tf.random.stateless_uniform([30, 6], [0, 0], alg="philox")
     views = augmentation.views((inputs - low) / (high - low), uniform)
@@ -168,6 +197,95 @@ def test_balanced_examples_have_all_classes():
     rows = label_variation.balanced(labels, 30, np.random.default_rng(0))
     assert dict(zip(*np.unique(labels[rows], return_counts=True))) == {0: 10, 1: 10, 4: 4}
     assert len(set(rows)) == len(rows)
+
+
+def looped_variation(points: np.ndarray, targets: np.ndarray, neighbours: int, kind: str) -> float:
+    """The quadratic form of the graph's Laplacian, edge by edge, per example.
+
+    `directed` is y_i . (y_i - y_j) for each edge from i to its neighbours j; `normalized` and
+    `weighted` are half of |y_i / sqrt(d_i) - y_j / sqrt(d_j)|^2 and of w |y_i - y_j|^2 over edges
+    in either direction.
+    """
+    count = len(points)
+
+    def cosine(i: int, j: int) -> float:
+        a, b = points[i], points[j]
+        return float(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+    near = [
+        sorted((j for j in range(count) if j != i), key=lambda j: -cosine(i, j))[:neighbours]
+        for i in range(count)
+    ]
+    if kind == "directed":
+        return (
+            sum(targets[i] @ (targets[i] - targets[j]) for i in range(count) for j in near[i])
+            / count
+        )
+    edges = [(i, j) for i in range(count) for j in range(count) if j in near[i] or i in near[j]]
+    degree = np.bincount([i for i, _ in edges])
+    total = 0.0
+    for i, j in edges:
+        if kind == "normalized":
+            total += (
+                np.sum((targets[i] / degree[i] ** 0.5 - targets[j] / degree[j] ** 0.5) ** 2) / 2
+            )
+        else:
+            total += max(cosine(i, j), 0) * np.sum((targets[i] - targets[j]) ** 2) / 2
+    return total / count
+
+
+def activations(model: tf.keras.Model, inputs: tf.Tensor) -> list[np.ndarray]:
+    """What enters each layer, and the outputs: [n, features] each."""
+    found = [inputs]
+    for layer in model.layers:
+        found.append(layer(found[-1]))
+    return [x.numpy().astype(np.float64).reshape(len(x), -1) for x in found]
+
+
+@pytest.mark.keras2
+def test_wcv_is_the_largest_variation_of_the_last_layers():
+    tested = subject(conv_net())
+    rows = label_variation.balanced(tested.data.labels.numpy(), 36, np.random.default_rng(0))
+    targets = np.eye(3)[tested.data.labels.numpy()[rows]]
+    entering = activations(tested.model, tf.gather(tested.data.inputs, rows))[:-1]
+    expected = [looped_variation(x, targets, 1, "normalized") for x in entering[-4:]]  # of ten
+    assert complexity("wcv", examples=36).on(tested) == pytest.approx(max(expected), rel=1e-6)
+
+
+@pytest.mark.keras2
+def test_vr_is_the_change_of_variation_over_the_last_layers():
+    tested = subject(conv_net(), count=90)
+    order = np.random.default_rng(0).permutation(90)
+    rates = []
+    for rows in np.split(order, 3):
+        targets = np.eye(3)[tested.data.labels.numpy()[rows]]
+        before, last, outputs = (
+            looped_variation(x, targets, 20, "weighted")
+            for x in activations(tested.model, tf.gather(tested.data.inputs, rows))[-3:]
+        )
+        rates.append((abs(last - before) + abs(outputs - last)) / 2)
+    found = complexity("vr", graphs=3, examples=30).on(tested)
+    assert found == pytest.approx(np.median(rates), rel=1e-5)
+
+
+@pytest.mark.keras2
+def test_vpm_is_the_variation_of_mixed_labels_at_the_penultimate_layer():
+    tested = subject(conv_net())
+    inputs, labels = tested.data.inputs.numpy(), tested.data.labels.numpy()
+    found = []
+    for graph in range(3):
+        rng = np.random.default_rng([0, graph])
+        rows = label_variation.balanced(labels, 30, rng)
+        other, share = rng.permutation(rows), rng.beta(2, 2, len(rows))
+        mixed = [s * inputs[i] + (1 - s) * inputs[j] for s, i, j in zip(share, rows, other)]
+        targets = [
+            s * np.eye(3)[labels[i]] + (1 - s) * np.eye(3)[labels[j]]
+            for s, i, j in zip(share, rows, other)
+        ]
+        points = activations(tested.model, tf.constant(np.array(mixed), tf.float32))[-2]
+        found.append(looped_variation(points, np.array(targets), 1, "directed"))
+    expected = pytest.approx(np.median(found), rel=1e-5)
+    assert complexity("vpm", graphs=3, examples=30).on(tested) == expected
 
 
 @pytest.mark.keras2

@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 from pgdl_measures.errors import UnknownNameError
+from pgdl_measures.norms import spectral
 from pgdl_measures.norms.fused import Geometry
 from pgdl_measures.norms.spectral import spectral_norm
 
@@ -78,6 +79,22 @@ def test_the_circular_norm_without_stride_is_that_of_sedghi_et_al():
     expected = np.linalg.svd(transforms, compute_uv=False).max()
     geometry = Geometry((10, 9, 4), (1, 1), "SAME", (1, 1))
     assert spectral_norm(kernel, geometry) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.keras2
+@pytest.mark.parametrize(("area", "matrices"), [(3, 12 * 7), (1, 1)])
+def test_the_matrices_of_all_frequencies_are_never_held_at_once(monkeypatch, area, matrices):
+    """Half of the frequencies are looked at; a kernel of one tap is the same at all of them."""
+    kernel = np.random.default_rng(4).normal(size=(area, area, 8, 10))
+    seen = []
+    grams = spectral._grams
+    monkeypatch.setattr(spectral, "_ELEMENTS", 400)
+    monkeypatch.setattr(spectral, "_grams", lambda some: seen.append(some.shape) or grams(some))
+    found = spectral_norm(kernel, Geometry((12, 12, 8), (1, 1), "SAME", (1, 1)))
+    transforms = np.fft.fft2(kernel, (12, 12), axes=(0, 1))
+    assert found == pytest.approx(np.linalg.svd(transforms, compute_uv=False).max(), rel=1e-10)
+    assert sum(shape[0] for shape in seen) == matrices
+    assert max(np.prod(shape) for shape in seen) <= 400
 
 
 def test_norms_of_dense_layers_and_scales():

@@ -47,6 +47,14 @@ def test_another_measure_is_added_alone(corpus: Path) -> None:
     assert todo(plan)["t/model_0"] == "gi,pal"
 
 
+def test_every_job_warms_up_whatever_is_recorded_already(corpus: Path) -> None:
+    warm_up = measure("warm_up")
+    records = [record(corpus, "u", f"model_{i}", [warm_up, GI]) for i in range(2)]
+    plan = make_plan(request(corpus, GI, PAL, warm_up=(warm_up,)), records)
+    assert todo(plan)["u/model_0"] == "pal"
+    assert all(job.warm_up == (warm_up,) for job in plan.jobs)
+
+
 def test_selections_limit_the_work_but_not_the_results(corpus: Path) -> None:
     records = [record(corpus, "t", "model_3", [GI])]
     plan = make_plan(request(corpus, GI, models=frozenset({"model_1", "model_3"})), records)

@@ -58,7 +58,7 @@ def test_a_file_gives_options_and_the_line_wins(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ('{"worker": 2}', "unrecognized arguments: --worker 2"),
-        ('{"workers": 0}', "0 is not a positive number"),
+        ('{"workers": 0}', "expected a positive integer, found '0'"),
         ('{"time-rule": "kit"}', "invalid choice: 'kit'"),
         ("[1]", "not a JSON object"),
         ("{", "cannot read"),

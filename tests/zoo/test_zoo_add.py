@@ -95,7 +95,7 @@ def test_a_lambda_is_refused_and_never_run(tmp_path: Path, data: str, suffix: st
     )
     model.save(tmp_path / f"evil{suffix}")
     Path(victim).unlink(missing_ok=True)
-    with pytest.raises(ZooError, match="layer 1 is a Lambda"):
+    with pytest.raises(ZooError, match="layer 0 is a Lambda"):
         pgdl_zoo("add", tmp_path / "zoo", tmp_path / f"evil{suffix}", "--data", data)
     assert not Path(victim).exists()
 
@@ -107,12 +107,49 @@ def test_an_added_model_takes_no_number_that_the_grid_has_yet_to_train() -> None
     assert _next_number({}, {}) == 0
 
 
-def test_only_sequential_models_are_taken(tmp_path: Path, data: str) -> None:
+def _functional(*, shortcut: bool = True) -> tf.keras.Model:
+    layers = tf.keras.layers
     inputs = tf.keras.Input((8, 8, 1))
-    flat = tf.keras.layers.Flatten()(inputs)
-    tf.keras.Model(inputs, tf.keras.layers.Dense(3)(flat)).save(tmp_path / "f.keras")
-    with pytest.raises(ZooError, match="is a Functional; the corpus holds Sequential"):
-        pgdl_zoo("add", tmp_path / "zoo", tmp_path / "f.keras", "--data", data)
+    x = layers.Conv2D(4, 3, padding="same")(inputs)
+    start = layers.ReLU(max_value=6.0)(layers.BatchNormalization()(x))
+    x = layers.Conv2D(4, 3, padding="same", activation="relu", name="second")(start)
+    if shortcut:
+        projected = layers.Conv2D(4, 1, use_bias=False)(inputs)
+        x = layers.Concatenate()([layers.Add()([x, start, projected]), inputs])
+    x = layers.GlobalAveragePooling2D()(layers.Dropout(0.5)(x, training=False))
+    model = tf.keras.Model(inputs, layers.Dense(3, name="logits")(x))
+    model.set_weights([RNG.random(w.shape).astype(np.float32) for w in model.get_weights()])
+    return model
+
+
+@pytest.mark.parametrize("suffix", [".keras", ".h5"])
+@pytest.mark.parametrize("shortcut", [True, False])
+def test_a_functional_model_is_the_same_model_in_the_zoo(
+    tmp_path: Path, data: str, suffix: str, shortcut: bool
+) -> None:
+    model, file, root = _functional(shortcut=shortcut), tmp_path / f"f{suffix}", tmp_path / "zoo"
+    model.save(file)
+    assert pgdl_zoo("add", root, file, "--data", data) == 0
+    task = find_corpus(root).tasks[0]
+    read = load_model(task.model_folder("model_0"))
+    assert np.allclose(read.predict(IMAGES, verbose=0), model.predict(IMAGES, verbose=0), rtol=1e-4)
+    # What is a chain, however it was made, has all measures.
+    assert ("a chain of layers" in task.offers()) is not shortcut
+    assert isinstance(read, tf.keras.Sequential) is not shortcut
+
+
+def test_models_that_are_no_classifiers_of_one_input_are_refused(tmp_path: Path, data: str) -> None:
+    layers = tf.keras.layers
+    one, two = tf.keras.Input((8, 8, 1)), tf.keras.Input((8, 8, 1))
+    dense = layers.Dense(3)
+    shared = layers.Add()([dense(layers.Flatten()(one)), dense(layers.Flatten()(one))])
+    for model, message in (
+        (tf.keras.Model([one, two], layers.Flatten()(layers.Add()([one, two]))), "has the inputs"),
+        (tf.keras.Model(one, shared), "is used 2 times"),
+    ):
+        model.save(tmp_path / "f.keras")
+        with pytest.raises(ZooError, match=message):
+            pgdl_zoo("add", tmp_path / "zoo", tmp_path / "f.keras", "--data", data)
 
 
 @pytest.mark.parametrize("name", ["broken.keras", "broken.h5", "model.pt", "absent.keras"])

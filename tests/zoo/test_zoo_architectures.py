@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from ingestion.models import build_model
 from pgdl_measures.errors import PgdlError, UnknownNameError
-from starting_kit_adapter.zoo.architectures import conv, nin, vgg
+from starting_kit_adapter.zoo.architectures import conv, nin, resnet, vgg
 from starting_kit_adapter.zoo.errors import ZooError
 from starting_kit_adapter.zoo.grid import parse_grid
 from starting_kit_adapter.zoo.presets import PRESETS, find_grid
@@ -17,11 +18,13 @@ NETWORKS = {
     "vgg": (vgg, {"width": 8, "blocks": 3, "dense_layers": 2, "dropout": 0.5}),
     "nin": (nin, {"width": 8, "depth": 12, "dropout": 0.25, "dense": "16-8"}),
     "conv": (conv, {"parameters": 5000, "depth": 6, "reversed": True}),
+    "resnet": (resnet, {"width": 4, "depth": 14, "batch_norm": False}),
+    "resnet with batch norm": (resnet, {"width": 4, "depth": 8}),
     "conv with batch norm": (conv, {"parameters": 5000, "depth": 4, "batch_norm": True}),
 }
 MODELS = {  # of the competition's corpus; the published lists of tasks 4 and 8 are not whole
     "task1": 96, "task2": 54, "task4": 64, "task5": 64, "task6": 96, "task7": 48, "task8": 32,
-    "task9": 32, "digits": 36, "fashion": 32, "invariance": 24,
+    "task9": 32, "digits": 36, "fashion": 32, "invariance": 24, "invariance_resnet": 12,
 }  # fmt: skip
 
 
@@ -73,6 +76,25 @@ def test_a_reversed_conv_net_is_the_mirror_image() -> None:
 def test_a_network_in_network_comes_in_blocks_of_three() -> None:
     with pytest.raises(ZooError, match="found 7"):
         nin((8, 8, 1), 10, width=4, depth=7)
+
+
+def test_a_resnet_has_the_published_layers_and_a_shortcut_around_every_block() -> None:
+    layers = resnet((32, 32, 3), 10, width=16, depth=20)
+    model = build_model({"model_config": layers, "input_shape": [32, 32, 3]})
+    kernels = [layer for layer in model.layers if len(getattr(layer, "kernel_size", ())) == 2]
+    assert sum(layer.kernel_size == (3, 3) for layer in kernels) + 1 == 20  # and the dense one
+    sizes = [tuple(layer.output.shape[1:]) for layer in model.layers if "Add" in str(type(layer))]
+    assert sizes == 3 * [(32, 32, 16)] + 3 * [(16, 16, 32)] + 3 * [(8, 8, 64)]
+    # Blocks whose convolutions are zero are their inputs: the shortcuts alone.
+    x = np.random.default_rng(0).uniform(size=(2, 32, 32, 3)).astype(np.float32)
+    for layer in model.layers:
+        if layer.name.startswith("block") and layer.name.endswith("_branch"):
+            layer.set_weights([0 * w if i < 2 else w for i, w in enumerate(layer.get_weights())])
+    inside = tf.keras.Model(model.input, [model.get_layer(n).output for n in ("stem", "block3")])
+    stem, third = inside(x, training=False)
+    np.testing.assert_allclose(third, stem, rtol=1e-6)
+    with pytest.raises(ZooError, match="found 18"):
+        resnet((32, 32, 3), 10, width=16, depth=18)
 
 
 GOOD = {"architecture": "vgg", "hparams": {"width": [4, 8]}, "fixed": {"blocks": 1}}

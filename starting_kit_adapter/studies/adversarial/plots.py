@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from starting_kit_adapter.overfit.figures import histograms, new_figure
+from starting_kit_adapter.figures import new_figure
+from starting_kit_adapter.overfit.figures import histograms
 from starting_kit_adapter.studies.adversarial.findings import EPSILONS, Findings
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pgdl_measures.errors import PgdlError
+from starting_kit_adapter.figures import new_figure, save
 from starting_kit_adapter.studies.contre.correlations import Correlations
 from starting_kit_adapter.studies.contre.settings import CONTRE
 
@@ -15,21 +15,12 @@ if TYPE_CHECKING:
 
 def save_figure(correlations: Correlations, stem: Path) -> list[Path]:
     """Writes the figure of a grid as SVG and PNG."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise PgdlError(
-            "plots need Matplotlib, which is not installed: pip install 'pgdl-measures[plots]'"
-        ) from error
     grid = correlations.grid
     is_map = len(grid.columns) > 1
     width = 3.6 + 0.6 * len(grid.columns) if is_map else 5.5
-    figure = Figure(figsize=(width, 1.4 + 0.34 * len(grid.rows)), layout="constrained")
-    (plot_map if is_map else plot_bars)(correlations, figure.add_subplot())
-    paths = [stem.with_suffix(suffix) for suffix in (".svg", ".png")]
-    for path in paths:
-        figure.savefig(path, dpi=150)
-    return paths
+    figure, axes = new_figure(1, 1, (width, 1.4 + 0.34 * len(grid.rows)))
+    (plot_map if is_map else plot_bars)(correlations, axes[0, 0])
+    return save(figure, stem)
 
 
 def plot_bars(correlations: Correlations, ax: Axes) -> None:

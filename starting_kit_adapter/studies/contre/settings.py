@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from pgdl_measures.base import Measure
+from pgdl_measures.base import IMAGES, Measure
 
 COUNTS = (2, 3, 4)  # N of Table 2
 MAGNITUDES = (4, 9, 15, 20)  # M of Table 2
@@ -118,4 +118,4 @@ def _measure(
     name: str, statistic: str, fixed: Mapping[str, Any], options: Mapping[str, Any]
 ) -> Measure:
     target = f"pgdl_measures.contre:{statistic}"
-    return Measure(name, "", target, fixed, options, needs="images")
+    return Measure(name, "", target, fixed, options, needs=(IMAGES,))

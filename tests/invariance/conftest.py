@@ -1,0 +1,15 @@
+"""What tests of users' own perturbations have in common."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def registries(monkeypatch):
+    """What a test registers is forgotten after it."""
+    from pgdl_measures import registry
+    from pgdl_measures.perturbations import catalogue
+
+    monkeypatch.setattr(registry, "_measures", dict(registry._measures))
+    monkeypatch.setattr(catalogue, "_perturbations", dict(catalogue._perturbations))
