@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from pgdl_measures.base import Subject
+from pgdl_measures.chain import plain_chain
 from pgdl_measures.contrastive import Sampling, check_images, contrastive_batches
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.fisher import fisher_ratio
@@ -120,9 +121,7 @@ def _batches(subject: Subject, sampling: Sampling) -> Iterator[tuple[tf.Tensor, 
 
 def _classifier(subject: Subject) -> int:
     """The step of the network at which the last layer with a kernel begins."""
-    layers = [
-        layer for layer in subject.model.layers if not isinstance(layer, tf.keras.layers.InputLayer)
-    ]
+    layers = plain_chain(subject.model)
     kernels = [i for i, layer in enumerate(layers) if hasattr(layer, "kernel")]
     if not kernels:
         raise MeasureError("the model has no dense or convolutional layer, and so no features")

@@ -1,58 +1,27 @@
 """A Keras model as a chain f = f^(L) ∘ … ∘ f^(1) that can be entered at layer l, for inference.
 
-A `Sequential` - plain, or of the starting kit's wrapped layers - is rebuilt once per architecture
-as a private chain of stock layers, and each further model of that architecture only lends it its
-weights. So the caller's model is never changed, graphs that were traced for one model serve all of
-its architecture, and a convolution or dense layer with a fused activation is two steps: its affine
-part and the activation. A functional model is rebuilt whole, as a chain of one step. A model that
-cannot be rebuilt (with layers or a `call` of its own) runs as it is, traced for itself.
+A model is rebuilt once per architecture as a private chain of stock layers, and each further model
+of that architecture only lends it its weights. So the caller's model is never changed, and graphs
+that were traced for one model serve all of its architecture. A model that cannot be rebuilt (with
+layers or a `call` of its own) runs as it is, traced for itself.
 """
 
 from __future__ import annotations
 
 import collections
-import inspect
-import json
 import math
 from collections.abc import Callable, Hashable
 from typing import Any
 
 import tensorflow as tf
 
+from pgdl_measures.chain import KerasStep, Step, architecture, chain, rebuilt
 from pgdl_measures.errors import MeasureError
-
-Step = Callable[[tf.Tensor], tf.Tensor]
 
 _FORWARD_ELEMENTS = 64 * 32 * 32 * 64
 _TINY = 1.2e-38  # the smallest normal number
 
 _layers = tf.keras.layers
-# At inference, for every fixed set of weights, x -> Ax + b.
-_AFFINE = (
-    _layers.AveragePooling1D,
-    _layers.AveragePooling2D,
-    _layers.BatchNormalization,
-    _layers.Cropping2D,
-    _layers.Dropout,
-    _layers.Flatten,
-    _layers.GaussianDropout,
-    _layers.GaussianNoise,
-    _layers.GlobalAveragePooling1D,
-    _layers.GlobalAveragePooling2D,
-    _layers.Permute,
-    _layers.Rescaling,
-    _layers.Reshape,
-    _layers.SpatialDropout2D,
-    _layers.ZeroPadding2D,
-)
-# The same, up to the activation that is fused into them.
-_AFFINE_THEN_ACTIVATION = (
-    _layers.Conv1D,
-    _layers.Conv2D,
-    _layers.Dense,
-    _layers.DepthwiseConv2D,
-    _layers.SeparableConv2D,
-)
 
 
 class Network:
@@ -116,7 +85,7 @@ class Network:
 
     def bind(self, model: tf.keras.Model) -> None:
         """Takes the weights of `model`, which has this architecture."""
-        for steps, layer in zip(self.layers, _chain(model)):
+        for steps, layer in zip(self.layers, chain(model)):
             steps[0].layer.set_weights(layer.get_weights())  # type: ignore[attr-defined]
 
 
@@ -128,34 +97,17 @@ def network(model: tf.keras.Model, input_shape: tuple[int, ...]) -> Network:
     """The network of `model`, good until the next model of its architecture is bound."""
     _check_input_shape(model, input_shape)
     try:
-        key = _architecture(model, input_shape)
+        key = architecture(model, input_shape)
         if key in _networks:
             _networks.move_to_end(key)
         else:
-            _networks[key] = Network([_rebuilt(layer) for layer in _chain(model)], input_shape)
+            _networks[key] = Network([rebuilt(layer) for layer in chain(model)], input_shape)
             while len(_networks) > _CACHED_ARCHITECTURES:
                 _networks.popitem(last=False)
         _networks[key].bind(model)
         return _networks[key]
     except (NotImplementedError, TypeError):  # layers that cannot be made from their configuration
-        return Network([[_Step(layer)] for layer in _chain(model)], input_shape)
-
-
-class _Step:
-    """One Keras layer in inference mode; `affine` if it is known to be."""
-
-    def __init__(self, layer: tf.keras.layers.Layer, affine: bool = False) -> None:
-        self.layer = layer
-        self.affine = affine
-        takes_training = "training" in inspect.signature(layer.call).parameters
-        self._arguments = {"training": False} if takes_training else {}
-
-    def __call__(self, x: tf.Tensor) -> tf.Tensor:
-        return self.layer(x, **self._arguments)
-
-
-def _is_linear(activation: Any) -> bool:
-    return activation is None or activation is tf.keras.activations.linear
+        return Network([[KerasStep(layer)] for layer in chain(model)], input_shape)
 
 
 def _is_softmax(step: Step) -> bool:
@@ -185,61 +137,6 @@ def _widest_inside(step: Step, x: tf.Tensor) -> int:
         return max(math.prod(layer.output.shape[1:]) for layer in model.layers)
     except (AttributeError, TypeError, ValueError):
         return 64 * math.prod(x.shape[1:-1])
-
-
-def _is_chain(model: tf.keras.Model) -> bool:
-    # The kit's subclass of Sequential changes only how it is called.
-    return isinstance(model, tf.keras.Sequential) and type(model).call is tf.keras.Sequential.call
-
-
-def _chain(model: tf.keras.Model) -> list[tf.keras.layers.Layer]:
-    """The layers one after the other; a model that is no such chain is one layer."""
-    if not _is_chain(model):
-        return [model]
-    return [layer for layer in model.layers if not isinstance(layer, _layers.InputLayer)]
-
-
-def _rebuilt(layer: tf.keras.layers.Layer) -> list[Step]:
-    """The layer made again from its configuration, its activation as a step of its own."""
-    stock, config = _stock_class(layer), layer.get_config()
-    if isinstance(layer, tf.keras.Model):
-        return [_Step(_rebuilt_model(layer))]
-    if isinstance(layer, _AFFINE_THEN_ACTIVATION) and not _is_linear(layer.activation):
-        if isinstance(layer.activation, _layers.Layer):
-            raise NotImplementedError  # an activation with weights of its own
-        linear = stock.from_config({**config, "activation": "linear"})
-        return [_Step(linear, affine=True), layer.activation]
-    affine = isinstance(layer, (*_AFFINE, *_AFFINE_THEN_ACTIVATION))
-    return [_Step(stock.from_config(config), affine)]
-
-
-def _rebuilt_model(model: tf.keras.Model) -> tf.keras.Model:
-    """A functional model made again. All of its layers are stock: a user's own might share a name
-    with one that is, and so become another."""
-    if any(type(layer) is not _stock_class(layer) for layer in model.layers):
-        raise NotImplementedError
-    try:
-        return type(model).from_config(model.get_config())
-    except ValueError as error:  # a function that Keras does not know, say
-        raise NotImplementedError from error
-
-
-def _stock_class(layer: tf.keras.layers.Layer) -> Any:
-    """The Keras class whose computation this layer does."""
-    for stock in inspect.getmro(type(layer)):
-        if stock.__module__.split(".")[0] in ("keras", "tf_keras"):
-            if type(layer).call is not stock.call:  # type: ignore[attr-defined]
-                raise NotImplementedError  # a subclass that computes something else
-            return stock
-    raise NotImplementedError
-
-
-def _architecture(model: tf.keras.Model, input_shape: tuple[int, ...]) -> str:
-    layers = []
-    for layer in _chain(model):
-        config = {key: value for key, value in layer.get_config().items() if key != "name"}
-        layers.append([_stock_class(layer).__name__, config])
-    return json.dumps([list(input_shape), layers], sort_keys=True, default=repr)
 
 
 def _check_input_shape(model: tf.keras.Model, input_shape: tuple[int, ...]) -> None:

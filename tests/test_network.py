@@ -9,6 +9,7 @@ from corpora import ARCHITECTURES, examples, write_model
 from kit import kit_model
 
 from ingestion.models import load_model
+from pgdl_measures.chain import is_chain
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network import network
 
@@ -96,6 +97,53 @@ def test_a_model_that_is_not_a_chain_runs_from_its_input_only():
     np.testing.assert_allclose(net.run(X), model(X, training=False), rtol=1e-5)
     with pytest.raises(MeasureError, match=r"layer 1 is past the end.*not a plain chain"):
         net.entry(1)
+
+
+def test_models_with_branches_share_a_network_whatever_keras_named_their_layers():
+    one, two = functional_model(), functional_model()
+    assert [la.name for la in one.layers] != [la.name for la in two.layers]
+    net = network(one, SHAPE)
+    assert network(two, SHAPE) is net
+    np.testing.assert_allclose(net.run(X), two(X, training=False), rtol=1e-5)
+
+
+def test_layers_in_another_order_are_another_architecture():
+    def model(*takes: int) -> tf.keras.Model:
+        """Two convolutions; each output is the sum of those that are taken."""
+        outputs = [tf.keras.Input(SHAPE)]
+        for n in takes:
+            outputs.append(tf.keras.layers.Conv2D(4, 3, padding="same")(outputs[n]))
+        x = tf.keras.layers.add(outputs[1:])
+        return tf.keras.Model(outputs[0], tf.keras.layers.Flatten()(x))
+
+    parallel, serial = model(0, 0), model(0, 1)
+    assert network(parallel, SHAPE) is not network(serial, SHAPE)
+    for net in (parallel, serial):
+        np.testing.assert_allclose(network(net, SHAPE).run(X), net(X), rtol=1e-4, atol=1e-5)
+
+
+def test_a_functional_model_of_layers_in_a_row_is_a_chain(folder):
+    sequential = load_model(folder)
+    inputs = x = tf.keras.Input(SHAPE)
+    for layer in sequential.layers:
+        if not isinstance(layer, tf.keras.layers.InputLayer):
+            x = type(layer).from_config(layer.get_config())(x)
+    model = tf.keras.Model(inputs, x)
+    model.set_weights(sequential.get_weights())
+    net = network(model, SHAPE)
+    assert net is network(sequential, SHAPE)
+    np.testing.assert_allclose(net.run(X), sequential(X, training=False), rtol=1e-4, atol=1e-5)
+
+
+def test_a_row_with_a_second_output_or_a_shared_layer_is_no_chain():
+    inputs = tf.keras.Input(SHAPE)
+    flat = tf.keras.layers.Flatten()(inputs)
+    dense = tf.keras.layers.Dense(flat.shape[-1])
+    twice = tf.keras.Model(inputs, dense(dense(flat)))
+    early = tf.keras.Model(inputs, [flat, tf.keras.layers.Dense(3)(flat)])
+    assert not is_chain(twice)
+    assert not is_chain(early)
+    np.testing.assert_allclose(network(twice, SHAPE).run(X), twice(X), rtol=1e-4, atol=1e-4)
 
 
 class Doubled(tf.keras.layers.Dense):

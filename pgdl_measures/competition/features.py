@@ -8,13 +8,13 @@ import numpy as np
 import tensorflow as tf
 
 from pgdl_measures.base import Subject
+from pgdl_measures.chain import plain_chain
 from pgdl_measures.network import Network
-from pgdl_measures.norms.fused import chain
 
 
 def layer_inputs(subject: Subject) -> list[int]:
     """The steps of the network at which its layers begin."""
-    return [subject.network.entry(number) for number in range(len(chain(subject.model)))]
+    return [subject.network.entry(number) for number in range(len(plain_chain(subject.model)))]
 
 
 def first_output(subject: Subject, *options: str) -> int | None:
@@ -22,7 +22,7 @@ def first_output(subject: Subject, *options: str) -> int | None:
 
     Where no layer has them, it is the first layer of all.
     """
-    layers = chain(subject.model)
+    layers = plain_chain(subject.model)
     having = [i for i, layer in enumerate(layers) if set(options) & set(layer.get_config())]
     after = (having[0] if having else 0) + 1
     return subject.network.entry(after) if after < len(layers) else None

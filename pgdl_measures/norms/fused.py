@@ -21,6 +21,7 @@ import numpy as np
 import tensorflow as tf
 
 from pgdl_measures.base import Subject
+from pgdl_measures.chain import plain_chain
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network import Network
 from pgdl_measures.norms.initial import initial_weights
@@ -86,7 +87,7 @@ class FusedNetwork:
 
     def __init__(self, subject: Subject) -> None:
         self._model = subject.model
-        self._keras_layers = chain(subject.model)
+        self._keras_layers = plain_chain(subject.model)
         self._parts = _parts(self._keras_layers, subject.network)
         fused = [part for part in self._parts if isinstance(part, _Part)]
         if not fused:
@@ -156,16 +157,6 @@ class FusedNetwork:
 def fused_network(subject: Subject) -> FusedNetwork:
     """The fused network of a subject."""
     return subject.share("fused_network", lambda: FusedNetwork(subject))
-
-
-def chain(model: tf.keras.Model) -> list[tf.keras.layers.Layer]:
-    """The layers of a model that has nothing but layers one after the other."""
-    if not isinstance(model, tf.keras.Sequential):
-        raise MeasureError(
-            f"the model is a {type(model).__name__}; this measure needs a plain chain of layers "
-            "(Sequential)"
-        )
-    return [layer for layer in model.layers if not isinstance(layer, _layers.InputLayer)]
 
 
 def _parts(layers: list[tf.keras.layers.Layer], network: Network) -> list[Any]:

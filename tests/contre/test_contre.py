@@ -161,7 +161,9 @@ def test_what_cannot_be_measured_is_said(data):
     with pytest.raises(MeasureError, match="labels go from 0 to 3; the model has 2 outputs"):
         complexity("contre_gap")(dense(np.zeros((256, 2)), np.zeros(2)), data)
     inputs = tf.keras.Input((16, 16, 1))
-    functional = tf.keras.Model(inputs, tf.keras.layers.Dense(4)(tf.keras.layers.Flatten()(inputs)))
+    flat = tf.keras.layers.Flatten()(inputs)
+    branches = tf.keras.layers.add([tf.keras.layers.Dense(4)(flat) for _ in range(2)])
+    functional = tf.keras.Model(inputs, branches)
     assert np.isfinite(complexity("contre_gap")(functional, data))
-    with pytest.raises(MeasureError, match="not a plain chain"):
+    with pytest.raises(MeasureError, match="needs a plain chain"):
         complexity("contre_fisher")(functional, data)
