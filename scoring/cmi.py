@@ -137,14 +137,21 @@ def _check(codes: Ints, gap: Floats, measure: Floats) -> None:
 def _one_hot_cells(
     codes: Ints, widths: Ints, sets: list[tuple[int, ...]]
 ) -> tuple[npt.NDArray[np.floating], Ints]:
-    """Z' [sets, cells, models] and the number of cells of each set; rows beyond it stay 0."""
+    """Z' [sets, cells, models] and the number of possible cells of each set; rows beyond it stay 0.
+
+    Where more cells are possible than there are models, Z' has only those that have models.
+    """
     cell = np.zeros((len(sets), len(codes)), dtype=np.intp)
     sizes = np.ones(len(sets), dtype=np.intp)
     for member in np.array(sets, dtype=np.intp).T:  # the first of every pair, then the second
         cell = cell * widths[member, None] + codes.T[member]
         sizes = sizes * widths[member]
+    if sizes.max() > len(codes):
+        apart = cell + sizes.max() * np.arange(len(sets))[:, None]  # no number is of two sets
+        cell = np.unique(apart, return_inverse=True)[1].reshape(cell.shape)
+        cell -= cell.min(axis=1, keepdims=True)
     exact = np.float32 if len(codes) <= _EXACT_IN_FLOAT32 else np.float64
-    return (cell[:, None] == np.arange(sizes.max())[:, None]).astype(exact), sizes
+    return (cell[:, None] == np.arange(cell.max() + 1)[:, None]).astype(exact), sizes
 
 
 def _score_sets(

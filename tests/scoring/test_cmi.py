@@ -152,6 +152,20 @@ def test_a_possible_value_without_models_makes_empty_groups_but_no_other_score()
     assert wider.score == pytest.approx(cmi(codes, gap, measure).score, abs=1e-13)
 
 
+def test_the_number_of_values_costs_nothing():
+    codes = np.repeat(grid(2, 2, 2), 2, axis=0)
+    gap, measure = np.random.default_rng(14).normal(size=(2, len(codes)))
+    result = cmi(1000 * codes, gap, measure, sizes=(10_000,) * 3)
+    assert result.score == cmi(codes, gap, measure).score
+    assert [pair.empty_groups for pair in result.pairs] == [10**16 - 16] * 3
+
+
+def test_hyperparameters_that_differ_in_all_models_leave_nothing_to_predict():
+    codes = np.random.default_rng(15).permuted(np.tile(np.arange(300), (3, 1)), axis=1).T
+    with pytest.raises(ScoringError, match="undefined"):
+        cmi(codes, np.arange(300), np.arange(300))
+
+
 def test_one_hyperparameter_is_the_condition_by_itself():
     codes = np.repeat(grid(3), 6, axis=0)
     gap, measure = np.random.default_rng(10).normal(size=(2, len(codes)))
