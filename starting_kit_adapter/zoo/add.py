@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -60,9 +61,9 @@ def add(root: Path, task: str, path: Path, data: Data | None, hparams: Mapping[s
 
 def _next_number(settings: Mapping[str, Any], records: Mapping[int, Any]) -> int:
     """After all models there are, and all that the task's grid has yet to train."""
-    planned = settings.get("repeats", 0)
-    for values in settings.get("grid.hparams", {}).values():
-        planned *= len(values)
+    augment = settings.get("augment") or {"levels": [None]}
+    lists = [*settings.get("grid.hparams", {}).values(), augment["levels"]]
+    planned = settings.get("repeats", 0) * math.prod(map(len, lists))
     return max([planned, *(n + 1 for n in records)])
 
 

@@ -14,7 +14,11 @@ from ingestion.corpus import find_corpus
 from ingestion.models import load_model
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.zoo.add import _next_number
+from starting_kit_adapter.zoo.augment import Augment
+from starting_kit_adapter.zoo.build import Plan
+from starting_kit_adapter.zoo.data import make_data
 from starting_kit_adapter.zoo.errors import ZooError
+from starting_kit_adapter.zoo.grid import parse_grid
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.random((20, 8, 8, 1)).astype(np.float32)
@@ -105,6 +109,16 @@ def test_an_added_model_takes_no_number_that_the_grid_has_yet_to_train() -> None
     assert _next_number(grid, {0: {}, 1: {}}) == 12
     assert _next_number(grid, {0: {}, 12: {}}) == 13
     assert _next_number({}, {}) == 0
+
+
+@pytest.mark.parametrize("augment", [None, Augment("rotation", ("none", "partial", "full"))])
+def test_numbers_of_the_grid_are_those_of_its_repeats_and_augmentations(augment) -> None:
+    data = make_data(IMAGES, LABELS, IMAGES, LABELS)
+    hparams = {"depth": [1, 2], "parameters": [500]}
+    grid = parse_grid({"architecture": "conv", "hparams": hparams}, "the grid")
+    plan = Plan("t", "mine", data, grid, repeats=2, augment=augment)
+    numbers = {job.model for job in plan.jobs()}
+    assert _next_number(plan.settings(), {0: {}}) == max(numbers) + 1
 
 
 def _functional(*, shortcut: bool = True) -> tf.keras.Model:
