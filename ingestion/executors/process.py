@@ -95,11 +95,14 @@ class WorkerProcess:
         try:
             connection.send(job)
             while True:
-                if connection.poll(_LOOK):
+                ended = self._ended()  # asked first: then all that it said is in the pipe
+                if connection.poll(0 if ended else _LOOK):
                     outcome = tally.add(connection.recv())
                     if outcome is not None:
                         return outcome
                     clock = time.monotonic()
+                elif ended:
+                    raise EOFError
                 used = time.monotonic() - clock
                 if used > job.step_seconds:
                     self._stop()
@@ -175,6 +178,14 @@ class WorkerProcess:
             self._connection.close()
             self._connection = None
 
+    def _ended(self) -> bool:
+        """Whether the process has ended; what it started, and may hold its pipe open, ends too."""
+        assert self._process is not None
+        if self._process.poll() is None:
+            return False
+        _kill(self._process)
+        return True
+
     def _reap(self) -> int | None:
         """The exit code of a process that closed its pipe; None if it lives on without one."""
         assert self._process is not None
@@ -217,10 +228,10 @@ def _cause(code: int | None) -> str:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kills the process and what it may have started: it leads a session of its own."""
-    if process.poll() is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+    """Kills the process and what it may have started, which may outlive it: it leads a session of
+    its own, whose number is not given to another while any of them lives."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # none of them is alive
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _size(count: int) -> str:

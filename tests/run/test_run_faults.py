@@ -31,6 +31,7 @@ BAD = {
     "model_3": (faults.CRASH, "ended by SIGSEGV"),
     "model_4": (faults.NAN, "faulty is nan for this model"),
     "model_5": (faults.RAISE, "ValueError: this model is not to my taste (faulty_measures.py"),
+    "model_6": (faults.ORPHAN, "ended by SIGKILL"),
 }
 
 
@@ -73,6 +74,9 @@ def test_a_bad_model_costs_itself_alone(undisturbed, tmp_path: Path) -> None:
     assert "not a whole hdf5 weight file" in reasons["model_7"]
     crash = next(r for r in records(out) if r["model"] == "model_3" and r["errors"])
     assert "Segmentation fault" in crash["said"] and "faulty_measures.py" in crash["said"]
+    death = next(r for r in records(out) if r["model"] == "model_6" and r["errors"])
+    assert death["attempt"] == 2  # it may have come from outside
+    assert_ended([int(death["said"].split("orphan ")[1].split()[0])])
     assert f"pgdl run {zoo}" in printed and "--retry-failed" in printed
 
 
