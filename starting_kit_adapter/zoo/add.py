@@ -26,14 +26,13 @@ def add(root: Path, task: str, path: Path, data: Data | None, hparams: Mapping[s
     zoo = Zoo(root)
     with zoo.locked():
         known = zoo.tasks().get(task)
-        if known is None and data is None:
-            raise ZooError(f"{root}: has no task {task!r} yet; give its --data")
+        if data is None and (known is None or not zoo.has_data(task)):
+            raise ZooError(f"{root}: has no data of task {task!r} yet; give its --data")
         if known is None:
             if zoo.task_folder(task).exists():
                 raise ZooError(f"{zoo.task_folder(task)}: exists and was not built by `pgdl zoo`")
             assert data is not None
             _accuracy(model, data.train, path)  # so that an unfit model leaves no empty task
-            zoo.write_data(task, data)
             zoo.set_task(task, {"data": data.fingerprint()})
         elif data is not None and data.fingerprint() != known["data"]:
             raise ZooError(
@@ -46,7 +45,10 @@ def add(root: Path, task: str, path: Path, data: Data | None, hparams: Mapping[s
                     f"the models of task {task!r} have the hyperparameters "
                     f"{_list(record['hparams'])}; found {_list(hparams)} for {path.name}"
                 )
-        data = read_data(zoo.task_folder(task)) if data is None else data
+        if data is None:
+            data = read_data(zoo.task_folder(task))
+        else:
+            zoo.write_data(task, data)
         metrics = {
             "train_acc": _accuracy(model, data.train, path),
             "test_acc": _accuracy(model, data.test, path),

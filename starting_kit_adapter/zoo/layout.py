@@ -77,13 +77,16 @@ class Zoo:
             for name, layers in weights.items():
                 write_weights(folder / name, layers)
 
+    def has_data(self, task: str) -> bool:
+        """Whether the shards of a task are there."""
+        return (self.task_folder(task) / "dataset_1").is_dir()
+
     def write_data(self, task: str, data: Data) -> None:
         """The shards of a task, unless they are already there."""
         from starting_kit_adapter.zoo.shards import write_shards
 
-        final = self.task_folder(task) / "dataset_1"
-        if not final.is_dir():
-            with self._unfinished(final) as folder:
+        if not self.has_data(task):
+            with self._unfinished(self.task_folder(task) / "dataset_1") as folder:
                 write_shards(folder / "train", data.train)
                 write_shards(folder / "test", data.test)
 

@@ -19,6 +19,7 @@ from starting_kit_adapter.zoo.build import Plan
 from starting_kit_adapter.zoo.data import make_data
 from starting_kit_adapter.zoo.errors import ZooError
 from starting_kit_adapter.zoo.grid import parse_grid
+from starting_kit_adapter.zoo.layout import Zoo
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.random((20, 8, 8, 1)).astype(np.float32)
@@ -77,6 +78,23 @@ def test_later_models_join_the_task_and_its_data(tmp_path: Path, data: str) -> N
         pgdl_zoo("add", root, file, "--hparam", "depth=4")
     with pytest.raises(ZooError, match="has other data"):
         pgdl_zoo("add", root, file, "--data", data, "--train-examples", 9)
+
+
+@pytest.mark.parametrize("moment", ["set_task", "write_data", "write_model"])
+def test_a_model_whose_adding_was_cut_off_can_be_added_again(
+    tmp_path: Path, data: str, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    file, root = tmp_path / "mine.h5", tmp_path / "zoo"
+    _model().save(file)
+
+    def cut_off(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Zoo, moment, cut_off)
+        pgdl_zoo("add", root, file, "--data", data)
+    assert pgdl_zoo("add", root, file, "--data", data) == 0
+    assert find_corpus(root).task("mine").model_ids == ("model_0",)
 
 
 def test_a_model_that_does_not_fit_the_data_leaves_no_zoo(tmp_path: Path, data: str) -> None:
