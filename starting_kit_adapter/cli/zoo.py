@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -129,6 +128,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _build(args: argparse.Namespace) -> int:
+    from ingestion.executors.local import available_cpus
     from starting_kit_adapter.zoo.augment import CROPS, parse_augment, with_perturbed_test
     from starting_kit_adapter.zoo.build import Plan, build
     from starting_kit_adapter.zoo.errors import ZooError
@@ -151,7 +151,7 @@ def _build(args: argparse.Namespace) -> int:
         eps = args.eps or 2
         data, augment = rescaled(data, eps=eps), CROPS
     plan = Plan(task, args.data, data, grid, args.seed, args.repeats, args.threads, augment, eps)
-    workers = args.workers or max(1, _cores() // args.threads)
+    workers = args.workers or max(1, available_cpus() // args.threads)
     failed = build(args.output, plan, workers)
     print(summary(Zoo(args.output).records(task)))
     for outcome in failed:
@@ -205,10 +205,6 @@ def _only_task(root: Path) -> str | None:
 
     tasks = list(Zoo(root).tasks())
     return tasks[0] if len(tasks) == 1 else None
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _add_data_arguments(parser: argparse.ArgumentParser) -> None:
