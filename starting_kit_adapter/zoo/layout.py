@@ -22,6 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ingestion.store import write_json
 from ingestion.weights import write_weights
 from starting_kit_adapter.zoo.data import Data
 from starting_kit_adapter.zoo.errors import ZooError
@@ -130,10 +131,13 @@ class Zoo:
     def _unfinished(self, final: Path) -> Iterator[Path]:
         folder = self.root / ".unfinished" / str(os.getpid()) / final.parent.name / final.name
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        yield folder
-        final.parent.mkdir(parents=True, exist_ok=True)
-        folder.rename(final)
+        try:
+            folder.mkdir(parents=True)
+            yield folder
+            final.parent.mkdir(parents=True, exist_ok=True)
+            folder.rename(final)
+        except OSError as error:
+            raise ZooError(f"cannot write {final}: {error}") from error
 
 
 def read_json(path: Path) -> Any:
@@ -142,14 +146,6 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ZooError(f"{path}: cannot be read ({error})") from error
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Writes a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-    unfinished.replace(path)
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from zoos import TINY_GRID, pgdl_zoo, weight_digests, write_grid
 
+from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.zoo import workers
 from starting_kit_adapter.zoo.build import Plan
 from starting_kit_adapter.zoo.errors import ZooError
@@ -88,6 +89,20 @@ def test_a_folder_of_someone_elses_is_not_touched(tmp_path: Path) -> None:
 def test_two_builders_of_one_zoo_are_one_too_many(tiny_zoo: Path, tmp_path: Path) -> None:
     with Zoo(tiny_zoo).locked(), pytest.raises(ZooError, match="another process"):
         pgdl_zoo(*_arguments(write_grid(tmp_path), tiny_zoo))
+
+
+@pytest.mark.parametrize("writer", ["os.fsync", "starting_kit_adapter.zoo.layout.write_weights"])
+def test_a_full_disk_is_said_as_such_and_leaves_no_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: str
+) -> None:
+    def no_space(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    zoo, record = Zoo(tmp_path), {"hparams": {}, "metrics": {}}
+    monkeypatch.setattr(writer, no_space)
+    with pytest.raises(PgdlError, match=r"cannot write .*: .*No space left"):
+        zoo.write_model("t", 0, {}, {"weights.hdf5": []}, record)
+    assert not zoo.records("t") and not zoo.task_folder("t").exists()
 
 
 @pytest.mark.parametrize("before_its_job", [True, False])
