@@ -75,8 +75,8 @@ class Measuring:
 
     def _data_stamp(self, job: Job) -> Stamp:
         if self._stamp is None or job.shards != self._shards:
-            self._shards, self._dataset = job.shards, None
-            self._stamp = Stamp.of(job.shards)
+            stamp = Stamp.of(job.shards)  # may fail: then the last task is still the last
+            self._shards, self._dataset, self._stamp = job.shards, None, stamp
         return self._stamp
 
     def _data(self, job: Job) -> tf.data.Dataset:
