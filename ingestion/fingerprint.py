@@ -13,6 +13,7 @@ import importlib.util
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,19 +37,15 @@ class Stamp:
 
 
 class FileCheck:
-    """Compares files with stamps of earlier runs, reading no file twice."""
+    """Compares files with stamps of earlier runs, looking at no file twice."""
 
     def __init__(self) -> None:
-        self._contents: dict[tuple[Path, ...], str] = {}
+        self._glance, self._content = cache(glance), cache(content)
 
     def unchanged(self, files: Sequence[Path], stamp: Stamp) -> bool:
         """Whether the files are what they were."""
-        if glance(files) == stamp.glance:
-            return True
         key = tuple(files)
-        if key not in self._contents:
-            self._contents[key] = content(files)
-        return self._contents[key] == stamp.content
+        return self._glance(key) == stamp.glance or self._content(key) == stamp.content
 
 
 def model_files(folder: Path) -> list[Path]:
