@@ -80,8 +80,9 @@ def run(
                 for told in keeper.keep(outcome, jobs):
                     if told.rest is None:
                         listener.step(told.job, not told.errors)
-        versions = store.records[-1]["versions"] if store.records else {}
-        store.write_run({**about, "finished": _now(), "versions": versions})
+        # What exceeded its budget was given to no worker, and has no versions.
+        versions = [found for record in store.records if (found := record.get("versions"))]
+        store.write_run({**about, "finished": _now(), "versions": (versions or [{}])[-1]})
         results = keeper.results()
     return Report(results, len(plan.jobs), time.monotonic() - started)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ class Hands:
             if len(self.models) == self.stop:
                 raise KeyboardInterrupt
             self.models.append(f"{job.task}/{job.model}")
-            yield done(job, self.seconds)
+            yield replace(done(job, self.seconds), versions={"numpy": "2"})
 
 
 @pytest.fixture()
@@ -100,6 +101,7 @@ def test_by_the_kits_rule_models_after_the_one_that_uses_up_the_budget_exceed_it
     assert list(predicted(out, "gi", "u").values()).count("EXCEEDED") == 1
     assert len(hands.models) == 3  # no more were tried
     assert len(report.failures()) == 3
+    assert json.loads((out / "run.json").read_text())["versions"] == {"numpy": "2"}
 
 
 def test_the_kits_budget_is_not_refilled_by_a_resume(corpus: Path, tmp_path: Path) -> None:
