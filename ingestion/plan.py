@@ -83,6 +83,7 @@ class Plan:
 
     jobs: tuple[Job, ...]
     results: dict[Key, Result]
+    outdated: frozenset[Key]  # results of other settings or files, which hold no more
     changed: int  # models to be computed again because their files changed
 
 
@@ -150,9 +151,9 @@ def make_plan(request: Request, records: Iterable[Record]) -> Plan:
                         warm_up=request.warm_up,
                     )
                 )
-    outdated = stale | other
+    outdated = frozenset(stale | other)
     current = {key: result for key, result in results.items() if key not in outdated}
-    return Plan(tuple(jobs), current, len({key[:2] for key in stale - other}))
+    return Plan(tuple(jobs), current, outdated, len({key[:2] for key in stale - other}))
 
 
 def _is_missing(result: Result | None, retry_failed: bool) -> bool:

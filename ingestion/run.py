@@ -2,7 +2,8 @@
 
 All results pass through the one process that runs this, which appends them to the record one by
 one; predictions are written from the record whenever a task is complete. So a run that is cut off,
-wherever, continues where it was.
+wherever, continues where it was. Predictions that hold no more are removed before anything else, so
+that none of them is taken for a result of this run.
 """
 
 from __future__ import annotations
@@ -71,6 +72,8 @@ def run(
     with Store(out) as store:
         plan = make_plan(request, store.records)
         listener.planned(plan)
+        for task, measure in {(task, measure) for task, _, measure in plan.outdated}:
+            store.remove_predictions(measure, task)
         store.write_run({**about, "finished": None})
         keeper = _Keeper(request, plan, store)
         keeper.write_complete_tasks()

@@ -81,11 +81,22 @@ class Store:
 
     def write_predictions(self, measure: str, task: str, values: Mapping[str, float | str]) -> None:
         """Writes one `.predict` file."""
-        write_json(self.out / measure / f"{task}.predict", values)
+        write_json(self._predictions(measure, task), values)
+
+    def remove_predictions(self, measure: str, task: str) -> None:
+        """Removes a `.predict` file, if it is there."""
+        path = self._predictions(measure, task)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot remove {path}: {error.strerror}") from error
 
     def write_run(self, settings: Mapping[str, Any]) -> None:
         """Writes `run.json`."""
         write_json(self.out / RUN, settings)
+
+    def _predictions(self, measure: str, task: str) -> Path:
+        return self.out / measure / f"{task}.predict"
 
     def _lock(self) -> None:
         try:

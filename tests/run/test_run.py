@@ -91,6 +91,29 @@ def test_recomputing_a_few_with_other_options_mixes_nothing(corpus: Path, tmp_pa
     assert predicted(out, "gi", "t") == {"model_1": 1.2}
 
 
+def test_a_recomputation_that_was_cut_off_leaves_no_old_predictions(
+    corpus: Path, tmp_path: Path
+) -> None:
+    out, other = tmp_path / "out", measure("gi", batches=1)
+    start(corpus, out, Hands(), GI, PAL)
+    with pytest.raises(KeyboardInterrupt):
+        start(corpus, out, Hands(stop=5), other, PAL, recompute=True)
+    # One task is done, of the other nothing is left; the other measure is what it was.
+    assert [path.name for path in (out / "gi").iterdir()] == ["t.predict"]
+    assert len(list((out / "pal").iterdir())) == 2
+
+
+def test_predictions_of_models_that_are_no_more_do_not_outlive_them(
+    corpus: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    start(corpus, out, Hands(), GI)
+    (corpus / "u" / "model_1" / "weights.hdf5").write_bytes(b"other weights")
+    with pytest.raises(KeyboardInterrupt):
+        start(corpus, out, Hands(stop=0), GI)
+    assert [path.name for path in (out / "gi").iterdir()] == ["t.predict"]
+
+
 def test_by_the_kits_rule_models_after_the_one_that_uses_up_the_budget_exceed_it(
     corpus: Path, tmp_path: Path
 ) -> None:
