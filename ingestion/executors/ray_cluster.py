@@ -68,16 +68,19 @@ class RayExecutor:
                 ray.shutdown()
 
     def _count(self) -> int:
-        """As many actors as fit into the whole cluster at once."""
-        if self._workers is not None:
-            return self._workers
+        """The actors asked for, or as many as fit into the nodes at once; one must fit at least."""
         import ray
 
-        total = ray.cluster_resources()
-        fits = [int(total.get(k, 0) // need) for k, need in self._resources.items() if need]
-        if fits and min(fits) < 1:
-            raise WorkerError(f"the cluster has {total}; a worker needs {self._resources}")
-        return min(fits, default=1)
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        needs = {name: need for name, need in self._resources.items() if need}
+        fitting = sum(
+            min((int(node.get(name, 0) // need) for name, need in needs.items()), default=1)
+            for node in nodes
+        )
+        if not fitting:
+            found = [{name: node.get(name, 0) for name in needs} for node in nodes]
+            raise WorkerError(f"a worker needs {needs}; the nodes of the cluster have {found}")
+        return self._workers or fitting
 
 
 class _Actor:

@@ -1,14 +1,17 @@
-"""Workers are as many as the machine serves, and see the GPU that they are given."""
+"""Workers are as many as the machine or the cluster serves, and see the GPU that they are given."""
 
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from ingestion.executors import local
-from ingestion.executors.process import WorkerProcess, WorkerSettings
+from ingestion.executors.process import WorkerError, WorkerProcess, WorkerSettings
+from ingestion.executors.ray_cluster import RayExecutor
 
 
 @pytest.mark.parametrize(
@@ -29,6 +32,34 @@ def test_a_container_may_have_fewer_cores_than_its_host(monkeypatch) -> None:
             lambda path, quota=quota, **kw: quota if path.name == "cpu.max" else read(path, **kw),
         )
         assert local.available_cpus() == cpus
+
+
+@pytest.mark.parametrize(
+    ("workers", "cpus", "gpus", "count"),
+    [(None, 2, 0, 3), (None, 1, 0.5, 2), (5, 2, 0, 5), (None, 0, 0, 2)],
+)
+def test_a_cluster_has_the_workers_that_fit_into_its_nodes(
+    monkeypatch, workers: int | None, cpus: float, gpus: float, count: int
+) -> None:
+    assert _on_cluster(monkeypatch, workers, cpus, gpus)._count() == count
+
+
+@pytest.mark.parametrize("workers", [None, 3])
+@pytest.mark.parametrize(("cpus", "gpus"), [(5, 0), (1, 2)])
+def test_a_worker_that_fits_into_no_node_is_not_waited_for(
+    monkeypatch, workers: int | None, cpus: float, gpus: float
+) -> None:
+    with pytest.raises(WorkerError, match=rf"a worker needs .*{max(cpus, gpus)}.*; the nodes"):
+        _on_cluster(monkeypatch, workers, cpus, gpus)._count()
+
+
+def _on_cluster(monkeypatch, workers: int | None, cpus: float, gpus: float) -> RayExecutor:
+    """A stand-in for Ray: nodes of 4 and of 3 cores, the second with a GPU, and one that is gone."""
+    resources = [{"CPU": 4.0}, {"CPU": 3.0, "GPU": 1.0}]
+    nodes = [{"Alive": True, "Resources": found} for found in resources]
+    nodes.append({"Alive": False, "Resources": {"CPU": 64.0, "GPU": 8.0}})
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(nodes=lambda: nodes))
+    return RayExecutor(WorkerSettings(), workers, cpus=cpus, gpus=gpus)
 
 
 def test_threads_are_fixed_whatever_the_environment_says(monkeypatch) -> None:
