@@ -54,7 +54,7 @@ def test_a_worker_that_fits_into_no_node_is_not_waited_for(
 
 
 def _on_cluster(monkeypatch, workers: int | None, cpus: float, gpus: float) -> RayExecutor:
-    """A stand-in for Ray: nodes of 4 and of 3 cores, the second with a GPU, and one that is gone."""
+    """A stand-in for Ray: nodes of 4 and of 3 cores, one of them with a GPU; another is gone."""
     resources = [{"CPU": 4.0}, {"CPU": 3.0, "GPU": 1.0}]
     nodes = [{"Alive": True, "Resources": found} for found in resources]
     nodes.append({"Alive": False, "Resources": {"CPU": 64.0, "GPU": 8.0}})
