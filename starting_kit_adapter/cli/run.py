@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pgdl_measures.errors import PgdlError
+from starting_kit_adapter.cli.failures import tell_failures
 from starting_kit_adapter.cli.run_options import (
     DEFAULTS,
     add_arguments,
@@ -45,8 +46,6 @@ A model's value does not depend on the number of workers, on their order or on i
 does depend, in its last bits, on --threads, as sums in TensorFlow do. The exit code is 1 if any
 model has no value.
 """
-
-_SHOWN = 20  # failures that are printed
 
 
 def run(args: argparse.Namespace) -> int:
@@ -87,17 +86,9 @@ def _tell(report: Report, request: Request, corpus: Path, given: Mapping[str, An
     print(table(["measure", "models", "failed", "seconds each"], rows))
     asked = sum(len(request.selected(task)) for task in request.tasks)
     print(f"{report.computed} of {asked} models computed now, in {duration(report.seconds)}")
-    failures: dict[tuple[str, str, str], list[str]] = {}
-    for (task, model, measure_name), error in report.failures():
-        failures.setdefault((task, model, error), []).append(measure_name)
-    for (task, model, error), names in list(failures.items())[:_SHOWN]:
-        print(f"failed: {task} {model} {','.join(names)}: {error}")
-    if len(failures) > _SHOWN:
-        print(f"… and {len(failures) - _SHOWN} more, all in {given['output']}/records.jsonl")
-    if failures:
-        again = ["pgdl", "run", str(corpus), *typed({**given, "retry_failed": True})]
-        print(f"to retry only these: {shlex.join(again)}")
-    return 1 if failures else 0
+    again = ["pgdl", "run", str(corpus), *typed({**given, "retry_failed": True})]
+    remedy = f"to retry only these: {shlex.join(again)}"
+    return tell_failures(report, Path(given["output"]), remedy)
 
 
 def _request(corpus: Path, given: Mapping[str, Any]) -> Request:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pgdl_measures.errors import PgdlError
+from starting_kit_adapter.cli import failures
 from starting_kit_adapter.cli.numbers import positive
 from starting_kit_adapter.cli.run_options import add_again_arguments, add_time_limit
 from starting_kit_adapter.cli.text import Progress, duration
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from ingestion.run import Report
     from pgdl_measures.base import Measure
     from scoring.reference import Reference
-
-_SHOWN = 10  # failures that are printed
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,18 +74,9 @@ def compute(request: Request, args: argparse.Namespace) -> Report:
 
 
 def tell_failures(report: Report, output: Path) -> int:
-    """Prints what has no value, models by their reasons; 1 if there is such."""
-    failures: dict[tuple[str, str, str], list[str]] = {}
-    for (task, model, measure), error in report.failures():
-        failures.setdefault((task, model, error), []).append(measure)
-    for (task, model, error), measures in list(failures.items())[:_SHOWN]:
-        others = f" and {len(measures) - 1} others" if len(measures) > 1 else ""
-        print(f"failed: {task} {model} {measures[0]}{others}: {error}")
-    if len(failures) > _SHOWN:
-        print(f"… and {len(failures) - _SHOWN} more, all in {output}/records.jsonl")
-    if failures:
-        print("they stay so until --retry-failed, with a longer --time-limit if need be")
-    return 1 if failures else 0
+    """Prints what has no value; 1 if there is such."""
+    remedy = "they stay so until --retry-failed, with a longer --time-limit if need be"
+    return failures.tell_failures(report, output, remedy)
 
 
 def reference_of(task: Task) -> Reference:
