@@ -3,7 +3,8 @@
 A recorded result - a value, or the reason why there is none - counts if the measure's settings and
 the files behind it are the same as now. Results of other settings are never mixed with new ones:
 the plan is refused, or they are computed again if that was asked for. Models whose files changed
-are computed again without asking, because their old values are of models that are no more.
+are computed again without asking, because their old values are of models that are no more; those
+of measures that were not asked for hold no more either.
 """
 
 from __future__ import annotations
@@ -109,15 +110,12 @@ def make_plan(request: Request, records: Iterable[Record]) -> Plan:
     """Compares what is asked for with what is recorded; reads files only if their times differ."""
     wanted = {measure.name: fingerprint.settings(measure) for measure in request.measures}
     names = {task.name for task in request.tasks}
-    results = {
-        key: result
-        for key, result in latest_results(records).items()
-        if key[0] in names and key[2] in wanted
-    }
+    recorded = {key: result for key, result in latest_results(records).items() if key[0] in names}
+    results = {key: result for key, result in recorded.items() if key[2] in wanted}
     other = {key for key, result in results.items() if result.settings != wanted[key[2]]}
     if other and not request.recompute:
         raise SettingsChangedError(_refusal(request.measures, results, other))
-    check = FileCheck()
+    check, measured = FileCheck(), {measure for _, _, measure in recorded}
     stale: set[Key] = set()
     jobs: list[Job] = []
     for task in request.tasks:
@@ -128,8 +126,8 @@ def make_plan(request: Request, records: Iterable[Record]) -> Plan:
             files = model_files(task.model_folder(model))
             stale |= {
                 key
-                for key in keys.values()
-                if key in results and not _same_files(results[key], files, shards, check)
+                for key in ((task.name, model, measure) for measure in measured)
+                if key in recorded and not _same_files(recorded[key], files, shards, check)
             }
             missing = tuple(
                 measure
@@ -153,7 +151,8 @@ def make_plan(request: Request, records: Iterable[Record]) -> Plan:
                 )
     outdated = frozenset(stale | other)
     current = {key: result for key, result in results.items() if key not in outdated}
-    return Plan(tuple(jobs), current, outdated, len({key[:2] for key in stale - other}))
+    changed = {key[:2] for key in stale - other if key in results}
+    return Plan(tuple(jobs), current, outdated, len(changed))
 
 
 def _is_missing(result: Result | None, retry_failed: bool) -> bool:

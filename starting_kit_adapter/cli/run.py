@@ -63,6 +63,9 @@ def run(args: argparse.Namespace) -> int:
         progress.total = len(plan.jobs)
         if plan.changed:
             print(f"{plan.changed} models changed since they were measured: computed again")
+        asked = {measure.name for measure in request.measures}
+        if others := sorted({measure for _, _, measure in plan.outdated} - asked):
+            print(f"no predictions until run again, because models changed: {', '.join(others)}")
 
     listener = Listener(
         planned, lambda job, good: progress.step(f"{job.task} {job.model}", failed=not good)

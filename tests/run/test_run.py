@@ -107,11 +107,14 @@ def test_predictions_of_models_that_are_no_more_do_not_outlive_them(
     corpus: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    start(corpus, out, Hands(), GI)
+    start(corpus, out, Hands(), GI, PAL)
     (corpus / "u" / "model_1" / "weights.hdf5").write_bytes(b"other weights")
     with pytest.raises(KeyboardInterrupt):
         start(corpus, out, Hands(stop=0), GI)
-    assert [path.name for path in (out / "gi").iterdir()] == ["t.predict"]
+    for name in ("gi", "pal"):  # asked for or not
+        assert [path.name for path in (out / name).iterdir()] == ["t.predict"]
+    start(corpus, out, Hands(), GI, PAL)
+    assert len(predicted(out, "gi", "u")) == len(predicted(out, "pal", "u")) == 2
 
 
 def test_by_the_kits_rule_models_after_the_one_that_uses_up_the_budget_exceed_it(

@@ -115,6 +115,15 @@ def test_a_model_whose_files_changed_is_computed_again(corpus: Path) -> None:
     assert plan.changed == 1
 
 
+def test_what_other_measures_said_of_a_changed_model_holds_no_more(corpus: Path) -> None:
+    records = [record(corpus, "t", f"model_{i}", [GI]) for i in range(4)]
+    (corpus / "t" / "model_2" / "weights.hdf5").write_bytes(b"weights x")
+    plan = make_plan(request(corpus, PAL), records)
+    assert plan.outdated == {("t", "model_2", "gi")}
+    assert plan.changed == 0  # none is computed again
+    assert set(todo(plan).values()) == {"pal"}
+
+
 def test_other_data_changes_every_model_of_the_task(corpus: Path) -> None:
     records = [record(corpus, t, f"model_{i}", [GI]) for t in "tu" for i in range(2)]
     (corpus / "u" / "dataset_1" / "train" / "shard_0.tfrecord").write_bytes(b"more data")
