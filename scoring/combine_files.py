@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scoring.combine import combination_name, combine, is_monotone
+from scoring.combine import RULES, combination_name, combine, is_monotone
 from scoring.errors import ScoringError
 from scoring.files import model_name, read_json_object, write_whole
 from scoring.predictions import EXCEEDED, SUFFIX, find_predictions
@@ -57,6 +57,31 @@ def combine_run(
                 f"{task}: a product of values of both signs does not grow with all of its measures"
             )
     return Combination(name, tuple(written), tuple(failed), tuple(notes))
+
+
+def outdated_combinations(out: str | Path) -> tuple[str, ...]:
+    """The combinations in a run's folder that are not of its measures' present values, with tasks.
+
+    Such are left by a run that computed measures again after they had been combined.
+    """
+    found = []
+    for folder in sorted(path for path in Path(out).iterdir() if path.is_dir()):
+        rule, *measures = folder.name.split("-")
+        parts = [Path(out) / measure for measure in measures]
+        if rule in RULES and parts and all(part.is_dir() for part in parts):
+            files = find_predictions(folder)
+            tasks = [task for task, path in files.items() if not _is_current(path, rule, parts)]
+            found += [f"{folder.name} ({', '.join(tasks)})"] if tasks else []
+    return tuple(found)
+
+
+def _is_current(path: Path, rule: str, parts: Sequence[Path]) -> bool:
+    try:
+        models, values = _read([part / path.name for part in parts])
+        known, combined = _read([path])
+        return known == models and np.allclose(combined[0], combine(rule, values), atol=0.0)
+    except ScoringError:
+        return False
 
 
 def _folder(out: Path, measure: str) -> Path:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from scoring.bootstrap import Interval, interval
 from scoring.cmi import cmi
+from scoring.combine_files import outdated_combinations
 from scoring.errors import ScoringError
 from scoring.predictions import SUFFIX, find_predictions, read_predictions
 from scoring.program import Scores, TaskResult, score_folders
@@ -36,7 +37,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One measure on one task; without a score, only the reason in `result` and the seconds."""
+    """One measure on one task; without a score, the reason is in `result`."""
 
     result: TaskResult
     values: npt.NDArray[np.float64] | None = None  # [models] in the order of the reference
@@ -83,6 +84,7 @@ class Leaderboard:
     rows: tuple[Row, ...]
     run: Run
     robust: RobustResults | None = None  # where it was asked for
+    outdated: tuple[str, ...] = ()  # combinations of values that their measures have no more
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
@@ -145,7 +147,7 @@ def leaderboard(
         rows.append(Row(folder.name, scores, entries))
         step(folder.name)
     rows.sort(key=lambda row: (-len(row.scores.scored), -row.scores.average, row.measure))
-    return Leaderboard(tuple(rows), run)
+    return Leaderboard(tuple(rows), run, outdated=outdated_combinations(out))
 
 
 def with_robust(
@@ -175,13 +177,17 @@ def _entry(result: TaskResult, folder: Path, run: Run, replicates: int) -> Entry
     path = folder / f"{result.task}{SUFFIX}"
     seconds = run.seconds_per_model(result.task, folder.name)
     reference = result.reference
-    if result.cmi is None or reference is None:
+    values = _if_defined(lambda: read_predictions(path, reference)) if reference else None
+    if values is None or reference is None:
         return Entry(_without_path(result, path), seconds=seconds)
-    values = read_predictions(path, reference)
-    arrays = reference.codes, reference.gap, values
-    of_score = _if_defined(
-        lambda: interval(_score, *arrays, bounds=(0.0, 1.0), replicates=replicates)
-    )
+    of_score = None
+    if result.cmi is None:  # not defined on this grid; ranks are
+        result = _without_path(result, path)
+    else:
+        arrays = reference.codes, reference.gap, values
+        of_score = _if_defined(
+            lambda: interval(_score, *arrays, bounds=(0.0, 1.0), replicates=replicates)
+        )
     return Entry(
         result,
         values,

@@ -1,8 +1,9 @@
 """What a reader of a leaderboard must know besides its numbers, one line each.
 
-Tasks that were not run, training accuracies that spread, incomplete grids, models that failed, and
-for each task the measures without a score, and why, or that rank its models backwards, which the
-CMI does not see. Measures with the same problem share a line.
+Tasks that were not run, combinations that are out of date, training accuracies that spread,
+incomplete grids, models that failed, and for each task the measures without a score, and why, or
+that rank its models backwards, which the CMI does not see. Measures with the same problem share a
+line.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ def notes(board: Leaderboard) -> tuple[str, ...]:
     found = []
     if board.not_run:
         found.append(f"not run, so that no average is over all tasks: {_listed(board.not_run)}")
+    if board.outdated:
+        found.append(f"combined before its measures were run again: {_listed(board.outdated)}")
     for task in board.tasks:
         for text in (*_of_task(board, task), *_failed_models(board, task), *_scores(board, task)):
             found.append(f"{task}: {text}")
@@ -50,7 +53,11 @@ def _failed_models(board: Leaderboard, task: str) -> Iterator[str]:
     }
     failed = {model: errors for model, errors in failed.items() if errors}
     for model, errors in list(failed.items())[:_NAMED]:
-        yield f"{model} failed for {_listed(errors)}: {next(iter(errors.values()))}"
+        measures_of: dict[str, list[str]] = {}
+        for measure, error in errors.items():
+            measures_of.setdefault(error, []).append(measure)
+        for error, names in measures_of.items():
+            yield f"{model} failed for {_listed(names)}: {error}"
     if len(failed) > _NAMED:
         yield f"{len(failed) - _NAMED} more models failed"
 

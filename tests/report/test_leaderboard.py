@@ -14,6 +14,7 @@ from scipy import stats
 from shared_data import SHARED, needs_shared
 
 from scoring.cmi import cmi
+from scoring.combine_files import combine_run
 from scoring.errors import ScoringError
 from scoring.predictions import find_predictions
 from scoring.program import score_folders
@@ -110,6 +111,19 @@ def test_a_constant_measure_has_a_score_but_no_correlation(tmp_path: Path) -> No
 
 def test_measures_that_rank_backwards_are_named(board: Leaderboard) -> None:
     assert any("backwards" in note and "<b>odd & $x$" in note for note in notes(board))
+
+
+def test_a_combination_of_values_that_are_no_more_is_named(tmp_path: Path) -> None:
+    run = write_run(tmp_path)
+    name = combine_run(run.out, ["knows", "guesses"], "avg").name
+    board = leaderboard(run.reference, run.out, replicates=20)
+    assert len(board.rows) == 4 and not board.outdated
+    write_predictions(run.out / "guesses" / "beta.predict", -run.values["beta"]["guesses"])
+    board = leaderboard(run.reference, run.out, replicates=20)
+    assert f"combined before its measures were run again: {name} (beta)" in notes(board)
+    (run.out / "guesses" / "alpha.predict").unlink()
+    board = leaderboard(run.reference, run.out, replicates=20)
+    assert board.outdated == (f"{name} (alpha, beta)",)
 
 
 def test_an_empty_folder_is_refused(fake: FakeRun, tmp_path: Path) -> None:
