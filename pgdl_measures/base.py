@@ -34,12 +34,24 @@ class Subject:
     def __init__(
         self, model: tf.keras.Model, dataset: tf.data.Dataset, *, max_bytes: int | None = None
     ) -> None:
-        from pgdl_measures.data import DEFAULT_MAX_BYTES, training_data
+        import tensorflow as tf
+
+        from pgdl_measures.data import DEFAULT_MAX_BYTES, check_labels, training_data
         from pgdl_measures.network import network
 
+        for what, found, expected in (
+            ("model", model, tf.keras.Model),
+            ("dataset", dataset, tf.data.Dataset),
+        ):
+            if not isinstance(found, expected):
+                raise MeasureError(
+                    f"the {what} is a {type(found).__name__}; expected a built tf.keras.Model and "
+                    "an unbatched tf.data.Dataset of (inputs, label)"
+                )
         self.model = model
         self.data: TrainingData = training_data(dataset, max_bytes=max_bytes or DEFAULT_MAX_BYTES)
         self.network: Network = network(model, self.data.shape)
+        check_labels(self.data.class_counts, self.network.outputs)
         self.reused_seconds = 0.0  # what measures would have spent on work they found done
         self._shared: dict[Hashable, tuple[Any, float]] = {}  # the value and its seconds
 
@@ -80,9 +92,13 @@ class Measure:
     def on(self, subject: Subject) -> float:
         """The complexity of a subject that other measures may have worked on before."""
         value = self._function(subject, **self.fixed, **self.options)
-        if not isinstance(value, (int, float)) or not math.isfinite(value):
+        try:
+            number = float(value)  # of an array or tensor of one number, too
+        except (TypeError, ValueError):
+            number = math.nan
+        if not math.isfinite(number):
             raise MeasureError(f"{self.name} is {value!r} for this model; expected a finite number")
-        return float(value)
+        return number
 
     def with_options(self, **options: Any) -> Measure:
         """This measure with other than the paper's settings."""

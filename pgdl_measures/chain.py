@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -45,6 +46,12 @@ _AFFINE_THEN_ACTIVATION = (
     _layers.Dense,
     _layers.DepthwiseConv2D,
     _layers.SeparableConv2D,
+)
+
+
+# What decides nothing at inference.
+_TRAINING_ONLY = re.compile(
+    "name|trainable|seed|rate|stddev|noise_shape|momentum|.*_(initializer|regularizer|constraint)"
 )
 
 
@@ -100,16 +107,31 @@ def _is_linear(activation: Any) -> bool:
     return activation is None or activation is tf.keras.activations.linear
 
 
+def _own_function(layer: tf.keras.layers.Layer) -> Callable[..., tf.Tensor] | None:
+    """The activation of a layer if it is not one of Keras', which their names tell."""
+    activation = getattr(layer, "activation", None)
+    name = getattr(activation, "__name__", "")
+    is_keras = getattr(tf.keras.activations, name, None) is activation
+    return None if activation is None or is_keras else activation
+
+
 def rebuilt(layer: tf.keras.layers.Layer) -> list[Step]:
-    """The layer made again from its configuration, its activation as a step of its own."""
+    """The layer made again from its configuration, its activation as a step of its own.
+
+    Raises `NotImplementedError` where the configuration does not say all that the layer does.
+    """
     stock, config = _stock_class(layer), layer.get_config()
     if isinstance(layer, tf.keras.Model):
         return [KerasStep(_rebuilt_model(layer))]
-    if isinstance(layer, _AFFINE_THEN_ACTIVATION) and not _is_linear(layer.activation):
+    own = _own_function(layer)
+    fused = isinstance(layer, _AFFINE_THEN_ACTIVATION) and not _is_linear(layer.activation)
+    if fused or (own and isinstance(layer, _layers.Activation)):
         if isinstance(layer.activation, _layers.Layer):
             raise NotImplementedError  # an activation with weights of its own
         linear = stock.from_config({**config, "activation": "linear"})
         return [KerasStep(linear, affine=True), layer.activation]
+    if own or isinstance(layer, _layers.Lambda):
+        raise NotImplementedError  # a function that has to be found by its name
     affine = isinstance(layer, (*_AFFINE, *_AFFINE_THEN_ACTIVATION))
     return [KerasStep(stock.from_config(config), affine)]
 
@@ -117,21 +139,27 @@ def rebuilt(layer: tf.keras.layers.Layer) -> list[Step]:
 def _rebuilt_model(model: tf.keras.Model) -> tf.keras.Model:
     """A functional model made again. All of its layers are stock: a user's own might share a name
     with one that is, and so become another."""
-    if any(type(layer) is not _stock_class(layer) for layer in model.layers):
-        raise NotImplementedError
+    for layer in model.layers:
+        if isinstance(layer, _layers.Lambda) or type(layer) is not _stock_class(layer):
+            raise NotImplementedError
+        if _own_function(layer):
+            raise NotImplementedError
     try:
         return type(model).from_config(model.get_config())
-    except ValueError as error:  # a function that Keras does not know, say
+    except ValueError as error:  # an operation that Keras does not know, say
         raise NotImplementedError from error
 
 
 def _stock_class(layer: tf.keras.layers.Layer) -> Any:
     """The Keras class whose computation this layer does."""
+    own: set[str] = set()
     for stock in inspect.getmro(type(layer)):
         if stock.__module__.split(".")[0] in ("keras", "tf_keras"):
-            if type(layer).call is not stock.call:  # type: ignore[attr-defined]
+            if any(hasattr(stock, name) for name in own):
                 raise NotImplementedError  # a subclass that computes something else
             return stock
+        # How a layer is made and called is no part of what it computes: the kit changes it.
+        own |= {name for name in vars(stock) if not name.startswith("__")}
     raise NotImplementedError
 
 
@@ -139,14 +167,17 @@ def architecture(model: tf.keras.Model, input_shape: tuple[int, ...]) -> str:
     """The same text for all models that are computed alike but for their weights."""
     layers = []
     for layer in chain(model):
-        layers.append([_stock_class(layer).__name__, _nameless(layer.get_config())])
+        own = _own_function(layer)
+        config = _nameless(layer.get_config())
+        # The network that is kept by this text keeps the function, and so its number.
+        layers.append([_stock_class(layer).__name__, config, own and id(own)])
     return json.dumps([list(input_shape), layers], sort_keys=True, default=repr)
 
 
 def _nameless(config: Mapping[str, Any]) -> dict[str, Any]:
-    """A layer's configuration without its name, and a model's with its layers numbered: the names
-    that Keras gives differ from model to model."""
-    nameless = {key: value for key, value in config.items() if key != "name"}
+    """A layer's configuration without its name and what matters in training only, and a model's
+    with its layers numbered: the names that Keras gives differ from model to model."""
+    nameless = {key: value for key, value in config.items() if not _TRAINING_ONLY.fullmatch(key)}
     if isinstance(config.get("layers"), list):
         inside = [entry for entry in config["layers"] if isinstance(entry.get("config"), dict)]
         numbers = {entry["config"].get("name"): i for i, entry in enumerate(inside)}

@@ -19,7 +19,6 @@ import tensorflow as tf
 
 from pgdl_measures.data import TrainingData
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.perturbations.operations import CHANNELS
 from pgdl_measures.perturbations.randaugment import Draws, draw, randaugment
 from pgdl_measures.perturbations.value_range import ValueRange, from_levels, to_levels
 
@@ -64,15 +63,6 @@ def contrastive_batches(
         if not sampling.is_identity:
             inputs = _graph(data.shape)(inputs, *values, *(column[now] for column in draws))
         yield inputs, labels
-
-
-def check_images(data: TrainingData) -> None:
-    """Raises where the inputs are not images."""
-    if len(data.shape) != 3 or data.shape[-1] not in CHANNELS:
-        raise MeasureError(
-            f"contrastive examples are made of images; the inputs have shape {list(data.shape)}, "
-            f"expected [height, width, channels] with {CHANNELS} channels"
-        )
 
 
 def _rows(total: int, sampling: Sampling) -> np.ndarray:

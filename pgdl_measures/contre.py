@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from pgdl_measures.accuracy import NAN_OUTPUTS
 from pgdl_measures.base import Subject
 from pgdl_measures.chain import plain_chain
-from pgdl_measures.contrastive import Sampling, check_images, contrastive_batches
+from pgdl_measures.contrastive import Sampling, contrastive_batches
+from pgdl_measures.data import check_images
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.fisher import fisher_ratio
 from pgdl_measures.network import Network
+from pgdl_measures.perturbations.operations import CHANNELS
 from pgdl_measures.perturbations.value_range import value_range
 
 _FEATURE_BYTES = 1 << 28  # of features that are held at a time
@@ -72,7 +75,7 @@ def fisher(
     Features are what the last dense or convolutional layer takes, averaged over space where they
     are maps. Where the features of all examples take more than 256 MB, a sample is used.
     """
-    check_images(subject.data)
+    check_images(subject.data.shape, CHANNELS)
     network, classifier = subject.network, _classifier(subject)
     width = _forward(network, subject.data.inputs[:1], classifier).shape[1]
     chosen = len(subject.data) if examples is None else examples
@@ -93,20 +96,14 @@ def fisher(
 
 
 def _accuracy(subject: Subject, sampling: Sampling) -> float:
-    check_images(subject.data)
-    classes = sorted(subject.data.class_counts)
-    if classes[0] < 0 or classes[-1] >= subject.network.outputs:
-        raise MeasureError(
-            f"the labels go from {classes[0]} to {classes[-1]}; "
-            f"the model has {subject.network.outputs} outputs"
-        )
+    check_images(subject.data.shape, CHANNELS)
 
     def compute() -> float:
         correct = total = 0
         for inputs, labels in _batches(subject, sampling):
             outputs = _forward(subject.network, inputs, None)
             if np.isnan(outputs).any():
-                raise MeasureError("the model's outputs are NaN for some inputs")
+                raise MeasureError(NAN_OUTPUTS)
             correct += int((outputs.argmax(axis=1) == labels.numpy()).sum())
             total += len(outputs)
         return correct / total

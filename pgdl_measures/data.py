@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import weakref
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +78,8 @@ def _read(dataset: tf.data.Dataset, max_bytes: int, seed: int) -> TrainingData:
                 # Memory is taken by the system page by page, as the rows are filled.
                 inputs = np.empty((capacity, *batch_inputs.shape[1:]), np.float32)
                 labels = np.empty(capacity, np.int32)
+            if not np.isfinite(batch_inputs).all():
+                raise MeasureError(_not_finite(batch_inputs, total))
             batch_labels = batch_labels.reshape(len(batch_labels))
             slots = np.arange(total, total + len(batch_labels))
             late = slots >= capacity
@@ -86,7 +89,8 @@ def _read(dataset: tf.data.Dataset, max_bytes: int, seed: int) -> TrainingData:
             total += len(batch_labels)
     except tf.errors.OpError as error:
         raise MeasureError(
-            f"the dataset cannot be read after {total} examples: {error.message.splitlines()[0]}"
+            f"the dataset cannot be read after {total} examples (expected an unbatched one, whose "
+            f"inputs have one shape): {error.message.splitlines()[0]}"
         ) from error
     if not total:
         raise MeasureError("the dataset is empty; a measure needs the training examples")
@@ -99,6 +103,29 @@ def _read(dataset: tf.data.Dataset, max_bytes: int, seed: int) -> TrainingData:
             total,
         )
     return TrainingData(tf.constant(inputs[:count]), tf.constant(labels[:count]), total)
+
+
+def check_labels(labels: Iterable[int], outputs: int) -> None:
+    """Raises where a label that occurs is not among the outputs of a network."""
+    low, high = min(labels), max(labels)
+    if low < 0 or high >= outputs or outputs < 2:
+        raise MeasureError(f"the labels go from {low} to {high}; the model has {outputs} outputs")
+
+
+def check_images(shape: Sequence[int], channels: Collection[int] | None = None) -> None:
+    """Raises where inputs of this shape are not images, or not of these numbers of channels."""
+    if len(shape) != 3 or (channels is not None and shape[-1] not in channels):
+        some = "" if channels is None else f" with {channels} channels"
+        raise MeasureError(
+            f"the inputs have shape {list(shape)}; this measure is of images, "
+            f"[height, width, channels]{some}"
+        )
+
+
+def _not_finite(inputs: np.ndarray, before: int) -> str:
+    """NaN must not get into a network: a relu or a maximum may make numbers of it."""
+    finite = np.isfinite(inputs.reshape(len(inputs), -1)).all(axis=1)
+    return f"the inputs of example {before + int(np.argmin(finite))} are NaN or infinite"
 
 
 def _check_element(inputs: np.ndarray, labels: np.ndarray) -> None:

@@ -11,30 +11,30 @@ from __future__ import annotations
 from pgdl_measures import statistics
 from pgdl_measures.base import Subject
 from pgdl_measures.curves import Curve
+from pgdl_measures.data import check_images
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.perturbation_curves import (
     augmented_accuracy,
-    check_images,
     perturbation_curve,
 )
 from pgdl_measures.perturbations.catalogue import perturbation as find_perturbation
 from pgdl_measures.perturbations.value_range import ValueRange, value_range
 from pgdl_measures.response import shared_columns
 
-MAGNITUDES = 21
+POINTS = 21
 
 
 def gi(
     subject: Subject,
     *,
     perturbation: str,
-    magnitudes: int = MAGNITUDES,
+    points: int = POINTS,
     batches: int = 40,
     batch_size: int = 128,
     seed: int = 0,
 ) -> float:
-    """The Gi-score of the curve, its range mapped to [0, 1]. `magnitudes`: how many there are."""
-    curve = response_curve(subject, perturbation, magnitudes, batches, batch_size, seed)
+    """The Gi-score of the curve, its range mapped to [0, 1]. `points`: how many magnitudes."""
+    curve = response_curve(subject, perturbation, points, batches, batch_size, seed)
     return curve.statistic(statistics.gi)
 
 
@@ -42,13 +42,13 @@ def mean_accuracy(
     subject: Subject,
     *,
     perturbation: str,
-    magnitudes: int = MAGNITUDES,
+    points: int = POINTS,
     batches: int = 40,
     batch_size: int = 128,
     seed: int = 0,
 ) -> float:
     """The mean of the curve, negated."""
-    curve = response_curve(subject, perturbation, magnitudes, batches, batch_size, seed)
+    curve = response_curve(subject, perturbation, points, batches, batch_size, seed)
     return -curve.statistic(statistics.mean_accuracy)
 
 
@@ -75,20 +75,20 @@ def augmented(
 def response_curve(
     subject: Subject,
     name: str,
-    magnitudes: int = MAGNITUDES,
+    points: int = POINTS,
     batches: int = 40,
     batch_size: int = 128,
     seed: int = 0,
 ) -> Curve:
     """The curve of the perturbation of that name, which measures of a subject share."""
-    if magnitudes < 2:
-        raise MeasureError(f"a curve of {magnitudes} magnitudes was asked for; expected 2 or more")
+    if points < 2:
+        raise MeasureError(f"a curve of {points} magnitudes was asked for; expected 2 or more")
     found = find_perturbation(name)
     settings = {"batches": batches, "batch_size": batch_size, "seed": seed}
     return shared_columns(
         subject,
         {"perturbation": found.name, "layer": 0, **settings},
-        found.magnitudes(magnitudes),
+        found.magnitudes(points),
         lambda missing: perturbation_curve(
             subject.network, subject.data, _values(subject), found, missing, **settings
         ),

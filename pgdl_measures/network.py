@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Hashable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from pgdl_measures.chain import KerasStep, Step, architecture, chain, rebuilt
@@ -37,6 +38,11 @@ class Network:
             widest = max(widest, _widest_inside(step, x))
             x = step(x)
             widest = max(widest, int(tf.size(x)))
+        if len(x.shape) != 2:
+            raise MeasureError(
+                f"the model's outputs have shape {list(x.shape[1:])} for an example; expected "
+                "[classes], one number for each class"
+            )
         self.outputs = int(x.shape[-1])
         # Examples per forward pass: the widest activation then fills some ten megabytes, which
         # keeps all cores busy and the memory small.
@@ -96,6 +102,7 @@ _networks: collections.OrderedDict[str, Network] = collections.OrderedDict()
 def network(model: tf.keras.Model, input_shape: tuple[int, ...]) -> Network:
     """The network of `model`, good until the next model of its architecture is bound."""
     _check_input_shape(model, input_shape)
+    _check_weights(model)
     try:
         key = architecture(model, input_shape)
         if key in _networks:
@@ -137,6 +144,13 @@ def _widest_inside(step: Step, x: tf.Tensor) -> int:
         return max(math.prod(layer.output.shape[1:]) for layer in model.layers)
     except (AttributeError, TypeError, ValueError):
         return 64 * math.prod(x.shape[1:-1])
+
+
+def _check_weights(model: tf.keras.Model) -> None:
+    """NaN must not get into a network: a relu may make numbers of it."""
+    for weight, array in zip(model.weights, model.get_weights()):
+        if not np.isfinite(array).all():
+            raise MeasureError(f"the model's weights {weight.name} are NaN or infinite")
 
 
 def _check_input_shape(model: tf.keras.Model, input_shape: tuple[int, ...]) -> None:

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from pgdl_measures.accuracy import accuracy
-from pgdl_measures.curves import Curve, check_labels, check_magnitudes
-from pgdl_measures.data import TrainingData
+from pgdl_measures.accuracy import NAN_OUTPUTS, share_correct
+from pgdl_measures.curves import Curve, check_classes, check_magnitudes
+from pgdl_measures.data import TrainingData, check_images
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network import Network
 from pgdl_measures.perturbations.catalogue import Perturbation
@@ -40,7 +40,7 @@ def perturbation_curve(
 ) -> Curve:
     """The response curve of a perturbation of the inputs; `values` is their range."""
     check_magnitudes(magnitudes)
-    order = _batches(network, data, batches, batch_size, seed)
+    order = _batches(data, batches, batch_size, seed)
     alphas = np.asarray(magnitudes, np.float32)[:, None, None]
     correct = _correct(network, data, values, perturbation, order, alphas, seed)
     return Curve(np.asarray(magnitudes, float), correct, np.full_like(correct, order.shape[1]))
@@ -57,7 +57,7 @@ def augmented_accuracy(
     seed: int = 0,
 ) -> float:
     """The accuracy on images that are perturbed by magnitudes drawn uniformly from the range."""
-    order = _batches(network, data, batches, batch_size, seed)
+    order = _batches(data, batches, batch_size, seed)
     rng = np.random.default_rng(seed)
     alphas = rng.uniform(perturbation.low, perturbation.high, (1, *order.shape))
     correct = _correct(network, data, values, perturbation, order, alphas, seed)
@@ -73,9 +73,8 @@ def unperturbed_accuracy(
     seed: int = 0,
 ) -> float:
     """The accuracy on the images that curves of these settings are of, as they are."""
-    order = tf.reshape(_batches(network, data, batches, batch_size, seed), [-1])
-    drawn = TrainingData(tf.gather(data.inputs, order), tf.gather(data.labels, order), data.total)
-    return accuracy(network, drawn)
+    order = tf.reshape(_batches(data, batches, batch_size, seed), [-1])
+    return share_correct(network, tf.gather(data.inputs, order), tf.gather(data.labels, order))
 
 
 def perturbed(
@@ -97,21 +96,10 @@ def available_batches(examples: int, batch_size: int = 128) -> int:
     return examples // min(batch_size, examples)
 
 
-def check_images(shape: tuple[int, ...]) -> None:
-    """Raises where inputs of this shape are not images."""
-    if len(shape) != 3:
-        raise MeasureError(
-            f"perturbations are of images; the inputs have shape {list(shape)}, "
-            "expected [height, width, channels]"
-        )
-
-
-def _batches(
-    network: Network, data: TrainingData, batches: int, batch_size: int, seed: int
-) -> tf.Tensor:
+def _batches(data: TrainingData, batches: int, batch_size: int, seed: int) -> tf.Tensor:
     """Indices of the batches [batches, size]."""
     check_images(data.shape)
-    check_labels(network, data)
+    check_classes(data)
     if batches < 1 or batch_size < 1:
         raise MeasureError(f"{batches} batches of {batch_size} have no example in them")
     size = min(batch_size, len(data))
@@ -137,7 +125,7 @@ def _correct(
         data.inputs, data.labels, *values, order, tf.constant(every, tf.float32), tf.constant(seed)
     )
     if found_nan:
-        raise MeasureError(f"the model's outputs are NaN for some inputs under {perturbation.name}")
+        raise MeasureError(f"{NAN_OUTPUTS} under {perturbation.name}")
     return correct.numpy()
 
 

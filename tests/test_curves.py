@@ -141,8 +141,6 @@ def linear_model(outputs: int) -> tf.keras.Model:
     [
         ([1, 1, 1, 1], {}, "all labels are 1; expected at least two classes"),
         ([0, 1, 2, 3], {}, "every class has a single example"),
-        ([0, 1, 5, 5], {}, "the labels go from 0 to 5; the model has 4 outputs"),
-        ([-1, 1, 2, 2], {}, "the labels go from -1 to 2"),
         ([0, 0, 1, 1], {"batch_size": 1}, "have no pair in them"),
         ([0, 0, 1, 1], {"layer": 1}, "layer 1 is past the end"),
         ([0, 0, 1, 1], {"pairing": "extra"}, "the pairing is 'extra'"),
@@ -173,7 +171,7 @@ def test_batches_without_any_pair_are_named():
 
 def test_nan_outputs_are_named():
     model = linear_model(4)
-    model.set_weights([np.full((3, 4), np.nan), np.zeros(4)])
-    data = training_data(dataset(np.ones((8, 3)), np.arange(8) % 2))
+    model.set_weights([np.full((3, 4), 3e38), np.full(4, -3e38)])
+    data = training_data(dataset(3e38 * np.array([[1, 1, -1]] * 8), np.arange(8) % 2))
     with pytest.raises(MeasureError, match="outputs are NaN"):
         mixup_curve(network(model, (3,)), data, [0.5], pairing="intra", layer=0)

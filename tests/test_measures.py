@@ -204,6 +204,65 @@ def test_a_measure_says_what_it_needs_and_does_not_find(measure):
         measure(model, dataset(*examples(20, (4,), 3)))
 
 
+@pytest.mark.parametrize("labels", [(-1, 2), (0, 3)])
+def test_labels_outside_the_outputs_are_named(labels):
+    model = tf.keras.Sequential([tf.keras.layers.Flatten(), tf.keras.layers.Dense(3)])
+    model.build((None, 4))
+    inputs = examples(20, (4,), 3)[0]
+    found = dataset(inputs, np.resize(np.array(labels, np.int32), 20))
+    expected = rf"labels go from {labels[0]} to {labels[1]}; the model has 3 outputs"
+    for name in ("params", "vpm", "dbi", "mixup"):
+        with pytest.raises(MeasureError, match=expected):
+            complexity(name)(model, found)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mixup", "gi_noise", "contre_gap", "inverse_margin", "pacbayes_flatness", "sharpness"],
+)
+def test_outputs_that_are_no_numbers_are_said(name):
+    layers = [tf.keras.layers.Flatten(), tf.keras.layers.Dense(2), tf.keras.layers.Dense(3)]
+    model = tf.keras.Sequential(layers)
+    model.build((None, 8, 8, 1))
+    huge = [np.full(w.shape, 3e38, np.float32) for w in model.get_weights()]
+    huge[2][1] *= -1  # inf - inf
+    model.set_weights(huge)
+    inputs, labels = examples(200, (8, 8, 1), 3)
+    with pytest.raises(MeasureError, match=r"nan|NaN"):
+        complexity(name)(model, dataset(np.abs(inputs), labels))
+
+
+def _anything() -> tuple[tf.keras.Model, np.ndarray, np.ndarray]:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
+    model.build((None, 4))
+    return model, *examples(700, (4,), 3)
+
+
+def test_inputs_that_are_no_numbers_are_named():
+    model, inputs, labels = _anything()
+    inputs[600, 2] = np.nan
+    with pytest.raises(MeasureError, match="inputs of example 600 are NaN or infinite"):
+        complexity("mixup")(model, dataset(inputs, labels))
+
+
+def test_what_is_no_model_or_dataset_is_said():
+    model, inputs, labels = _anything()
+    with pytest.raises(MeasureError, match=r"dataset is a tuple; .* unbatched tf.data.Dataset of"):
+        complexity("mixup")(model, (inputs, labels))
+    with pytest.raises(MeasureError, match=r"model is a str; expected a built tf.keras.Model"):
+        complexity("mixup")("model.keras", dataset(inputs, labels))
+    with pytest.raises(MeasureError, match=r"expected an unbatched one"):
+        complexity("mixup")(model, dataset(inputs, labels).batch(32))
+
+
+@pytest.mark.parametrize("value", [np.float32(0.5), tf.constant(0.5), np.array(0.5)])
+def test_a_users_measure_may_return_any_kind_of_number(value, monkeypatch):
+    measure = Measure("mine", "", "test_measures:returned")
+    monkeypatch.setattr("test_measures.returned", lambda subject: value, raising=False)
+    model, inputs, labels = _anything()
+    assert measure(model, dataset(inputs, labels)) == 0.5
+
+
 @needs_shared
 @pytest.mark.parametrize(
     "names", [OF_MIXUP, pytest.param(OF_ANY_DATA, marks=pytest.mark.slow, id="all measures")]

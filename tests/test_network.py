@@ -164,6 +164,87 @@ def test_a_chain_with_a_users_own_layer_runs_as_it_is():
     assert net.affine_steps(0) == 0  # nothing is assumed of layers that are not Keras' own
 
 
+class Standardized(tf.keras.layers.Conv2D):
+    """A user's convolution whose `call` is Keras', but not what it calls."""
+
+    def convolution_op(self, inputs, kernel):
+        return super().convolution_op(inputs, kernel - tf.reduce_mean(kernel))
+
+
+def _activations():
+    """Two functions of one name."""
+
+    def double():
+        def act(x):
+            return 2.0 * x
+
+        return act
+
+    def square():
+        def act(x):
+            return x * x
+
+        return act
+
+    return double(), square()
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        lambda: [Standardized(3, 3)],
+        lambda: [tf.keras.layers.Lambda(lambda x: x + 1.0)],
+        *(
+            lambda act=act, kind=kind: [kind(act)]
+            for act in _activations()
+            for kind in (
+                tf.keras.layers.Activation,
+                lambda act: tf.keras.layers.Conv2D(3, 3, activation=act),
+                lambda act: tf.keras.layers.Conv2DTranspose(3, 3, activation=act),
+            )
+        ),
+    ],
+)
+def test_what_a_user_has_written_is_computed_as_written(layers):
+    model = tf.keras.Sequential([*layers(), tf.keras.layers.Flatten()])
+    model.build((None, *SHAPE))
+    np.testing.assert_allclose(network(model, SHAPE).run(X), model(X), rtol=1e-4, atol=1e-4)
+
+
+def test_what_matters_in_training_only_is_not_traced_again():
+    def model(rate: float, momentum: float, initializer: str) -> tf.keras.Model:
+        layers = tf.keras.layers
+        chain = [
+            layers.Flatten(),
+            layers.Dense(6, kernel_initializer=initializer, kernel_regularizer="l2"),
+            layers.BatchNormalization(momentum=momentum),
+            layers.Dropout(rate),
+            layers.Dense(5),
+        ]
+        found = tf.keras.Sequential(chain)
+        found.build((None, *SHAPE))
+        return found
+
+    one, two = model(0.1, 0.9, "he_normal"), model(0.6, 0.99, "glorot_uniform")
+    assert network(one, SHAPE) is network(two, SHAPE)
+    np.testing.assert_allclose(network(two, SHAPE).run(X), two(X, training=False), rtol=1e-4)
+
+
+def test_outputs_are_one_number_per_class():
+    model = tf.keras.Sequential([tf.keras.layers.Conv2D(4, (8, 9))])
+    model.build((None, *SHAPE))
+    with pytest.raises(MeasureError, match=r"outputs have shape \[1, 1, 4\] for an example"):
+        network(model, SHAPE)
+
+
+def test_weights_that_are_not_numbers_are_named():
+    model = tf.keras.Sequential([tf.keras.layers.Flatten(), tf.keras.layers.Dense(4)])
+    model.build((None, *SHAPE))
+    model.set_weights([w * np.nan for w in model.get_weights()])
+    with pytest.raises(MeasureError, match=r"weights .* are NaN or infinite"):
+        network(model, SHAPE)
+
+
 def test_bad_layers_and_shapes_are_named(folder):
     model = load_model(folder)
     depth = len(model.layers)

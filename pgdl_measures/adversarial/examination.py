@@ -12,6 +12,7 @@ from pgdl_measures.adversarial.generators import GENERATORS, generator
 from pgdl_measures.adversarial.independence import Independence, Outcome, basic_test, pairwise_test
 from pgdl_measures.adversarial.translations import translations
 from pgdl_measures.adversarial.windows import Windows
+from pgdl_measures.data import check_labels
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network import Network
 
@@ -76,10 +77,5 @@ def _windows(
     if not len(labels):
         raise MeasureError("there are no images to examine")
     moved = translations(images.shape[1:], network.input_shape, eps, room)
-    classes = np.unique(labels)
-    if classes[0] < 0 or classes[-1] >= network.outputs:
-        raise MeasureError(
-            f"the labels go from {classes[0]} to {classes[-1]}; "
-            f"the model has {network.outputs} outputs"
-        )
+    check_labels(np.unique(labels).tolist(), network.outputs)
     return Windows(network, images, labels, moved)

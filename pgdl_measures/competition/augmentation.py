@@ -20,10 +20,10 @@ from typing import Any
 import tensorflow as tf
 
 from pgdl_measures.base import Subject
-from pgdl_measures.data import TrainingData
-from pgdl_measures.errors import MeasureError
+from pgdl_measures.data import check_images
 from pgdl_measures.network import Network
 from pgdl_measures.norms.sampling import sample
+from pgdl_measures.perturbations.value_range import value_range
 
 CHANNELS = (1, 3, 4)
 WEIGHTS = (6.0, 1.0, 2.0, 3.0, 1.0, 12.0, 2.0)
@@ -31,22 +31,12 @@ WEIGHTS = (6.0, 1.0, 2.0, 3.0, 1.0, 12.0, 2.0)
 
 def augmentation_penalty(subject: Subject, *, examples: int = 2_000, seed: int = 0) -> float:
     """The mean cost of the seven augmentations."""
-    check_images(subject.data)
+    check_images(subject.data.shape, CHANNELS)
     network = subject.network
     graph = network.graph("augmentation_penalty", lambda: _build(network))
     inputs, labels = sample(subject.data, examples, seed)
-    low = tf.reduce_min(subject.data.inputs, axis=[0, 1, 2])
-    high = tf.reduce_max(subject.data.inputs, axis=[0, 1, 2])
-    return float(graph(inputs, low, high, tf.constant(seed))) / len(labels)
-
-
-def check_images(data: TrainingData) -> None:
-    """Raises where the inputs are not images."""
-    if len(data.shape) != 3 or data.shape[-1] not in CHANNELS:
-        raise MeasureError(
-            f"augmentations are of images; the inputs have shape {list(data.shape)}, "
-            f"expected [height, width, channels] with {CHANNELS} channels"
-        )
+    values = subject.share("value_range", lambda: value_range(subject.data.inputs))
+    return float(graph(inputs, *values, tf.constant(seed))) / len(labels)
 
 
 def views(images: tf.Tensor, uniform: tf.Tensor) -> list[tf.Tensor]:

@@ -35,6 +35,7 @@ _VR_NEIGHBOURS = 20
 
 def vpm(subject: Subject, *, graphs: int = 20, examples: int = 500, seed: int = 0) -> float:
     """Variation of the Penultimate features with Mixup."""
+    _check(examples, graphs)
     penultimate = layer_inputs(subject)[-1]
     data, targets = subject.data, _one_hot(subject)
     found = []
@@ -52,6 +53,7 @@ def vpm(subject: Subject, *, graphs: int = 20, examples: int = 500, seed: int = 
 
 def wcv(subject: Subject, *, examples: int = 500, seed: int = 0) -> float:
     """Worst Case Variation."""
+    _check(examples)
     entries = layer_inputs(subject)
     last = tuple(entries[-(len(entries) // 3 + 1) :])
     rows = balanced(subject.data.labels.numpy(), examples, np.random.default_rng(seed))
@@ -68,6 +70,7 @@ def wcv(subject: Subject, *, examples: int = 500, seed: int = 0) -> float:
 
 def vr(subject: Subject, *, graphs: int = 11, examples: int = 500, seed: int = 0) -> float:
     """Variation Rate."""
+    _check(examples, graphs)
     layers = (*layer_inputs(subject)[-2:], None)
     targets = _one_hot(subject)
     order = np.random.default_rng(seed).permutation(len(subject.data))
@@ -117,6 +120,13 @@ def balanced(labels: np.ndarray, examples: int, rng: np.random.Generator) -> np.
     classes = np.unique(labels)
     each = max(examples // len(classes), 1)
     return np.concatenate([rng.permutation(np.flatnonzero(labels == c))[:each] for c in classes])
+
+
+def _check(examples: int, graphs: int = 1) -> None:
+    if min(examples, graphs) < 1:
+        raise MeasureError(
+            f"{graphs} graphs of {examples} examples were asked for; expected one of each or more"
+        )
 
 
 def _one_hot(subject: Subject) -> np.ndarray:

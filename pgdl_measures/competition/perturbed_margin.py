@@ -22,10 +22,10 @@ import scipy.stats
 import tensorflow as tf
 
 from pgdl_measures.base import Subject
-from pgdl_measures.competition.augmentation import check_images
+from pgdl_measures.competition.augmentation import CHANNELS
 from pgdl_measures.competition.features import first_output
+from pgdl_measures.data import check_images
 from pgdl_measures.network import Network
-from pgdl_measures.norms.margin import check_labels
 from pgdl_measures.norms.sampling import sample
 
 _LEAST_NORM = 1e-7
@@ -41,7 +41,7 @@ def mixup_margin(subject: Subject, *, examples: int = 500, seed: int = 0) -> flo
 
 def augment_margin(subject: Subject, *, examples: int = 500, seed: int = 0) -> float:
     """Minus the mean margin of augmented images."""
-    check_images(subject.data)
+    check_images(subject.data.shape, CHANNELS)
     inputs, labels = sample(subject.data, examples, seed)
     return -mean_margin(subject, augmented(inputs, seed), labels)
 
@@ -49,7 +49,6 @@ def augment_margin(subject: Subject, *, examples: int = 500, seed: int = 0) -> f
 def mean_margin(subject: Subject, inputs: tf.Tensor, labels: tf.Tensor) -> float:
     """The mean normalized margin of these examples at the first layer's output."""
     network = subject.network
-    check_labels(network, labels)
     step = first_output(subject, "filters", "units")
     graph = network.graph("perturbed_margin", lambda: _build(network, step))
     margins, sums, squares = [], np.zeros(()), np.zeros(())

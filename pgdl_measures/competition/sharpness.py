@@ -19,10 +19,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from pgdl_measures.accuracy import share_correct
 from pgdl_measures.base import Subject
+from pgdl_measures.errors import MeasureError
 from pgdl_measures.network import Network
 from pgdl_measures.norms.fused import FusedNetwork, fused_network
-from pgdl_measures.norms.margin import check_labels
 from pgdl_measures.norms.sampling import sample
 
 _LARGEST = 2.0
@@ -41,10 +42,15 @@ def sharpness(
     seed: int = 0,
 ) -> float:
     """-alpha, on that many examples."""
+    if min(restarts, depth) < 1 or steps < 0:
+        raise MeasureError(
+            f"the search goes {depth} times from {restarts} starts by {steps} steps; "
+            "expected positive numbers, or no steps"
+        )
     fused, network = fused_network(subject), subject.network
     graph = network.graph("sharpness", lambda: _build(fused, network))
     inputs, labels = sample(subject.data, examples, seed)
-    check_labels(network, labels)
+    share_correct(network, inputs, labels)  # raises where outputs are NaN
     numbers = (tf.constant(number, tf.int32) for number in (restarts, steps, depth, seed))
     return -float(graph(inputs, labels, *fused.tensors(), *numbers))
 

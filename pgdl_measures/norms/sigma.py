@@ -25,11 +25,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from pgdl_measures.accuracy import share_correct
 from pgdl_measures.base import Subject
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network import Network
 from pgdl_measures.norms.fused import FusedNetwork, fused_network
-from pgdl_measures.norms.margin import check_labels
 from pgdl_measures.norms.sampling import sample
 
 EPSILON = 1e-3
@@ -53,7 +53,7 @@ def perturbation_size(
             ("perturbation_size", magnitude_aware), lambda: _build(fused, network, magnitude_aware)
         )
         inputs, labels = sample(subject.data, examples, seed)
-        check_labels(network, labels)
+        share_correct(network, inputs, labels)  # raises where outputs are NaN
         numbers = (tf.constant(n, tf.int32) for n in (draws, depth, seed))
         return float(graph(inputs, labels, *fused.tensors(), *numbers))
 

@@ -45,10 +45,15 @@ def _lead(board: Leaderboard) -> str:
     if average is None or not best.scores.scored:
         return "No measure could be scored."
     over = f"on {board.tasks[0]}" if board.has_one_task else f"over {best.tasks_scored} tasks"
+    taus = [entry.kendall for entry in best.entries.values() if entry.kendall is not None]
+    backwards = sum(taus) < 0 and (
+        " It ranks models backwards, though, which the score does not see: "
+        f"Kendall's tau is {sum(taus) / len(taus):.2f}."
+    )
     return (
         f"The measure that tells most about the generalization gap here is "
         f"<strong>{escape(best.measure)}</strong>, with an average CMI &times; 100 of "
-        f"<strong>{average:.2f}</strong> {escape(over)}."
+        f"<strong>{average:.2f}</strong> {escape(over)}.{escape(backwards or '')}"
     )
 
 

@@ -8,7 +8,9 @@ not where it stands beside Pal: the product of two Pal-scores is that of the pos
 where no value is positive, magnitudes are multiplied and the product is negated, which is the
 paper's value in the contract's orientation and grows with every factor. Of values of both signs
 (Gi times negated Pal) the product is taken as it is, as in Table 7; such a product does not grow
-with each of its factors, and an average may be the better choice.
+with each of its factors, and an average may be the better choice. A submission sees one model at a
+time, so signs are looked at model by model; `pgdl combine`, which sees a task, looks at all of its
+values. The two differ for measures whose sign changes from model to model.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def product_plus_average(values: Sequence[float]) -> float:
 
 
 RULES: dict[str, Callable[[Sequence[float]], float]] = {
-    "product": product,
-    "average": average,
-    "product+average": product_plus_average,
+    "prod": product,
+    "avg": average,
+    "prod_avg": product_plus_average,
 }

@@ -14,11 +14,13 @@ EXAMPLES = """\
 examples:
   pgdl bundle -m gi_intra_l0 -o submission.zip
   pgdl bundle -m gi_intra_l0 --set batches=20 --set seed=1 -o submission.zip
-  pgdl bundle -m pal_intra_l0,pal_inter_l0 --combine product -o submission.zip
+  pgdl bundle -m pal_intra_l0,pal_inter_l0 --combine prod -o submission.zip
 
-Combinations are the paper's PROD, AVG and PROD+AVG. Measures are combined as they are registered,
-larger meaning a larger gap. Where none of the values is positive (Pal, accuracies), the product is
-that of their magnitudes, negated; where signs differ, it does not grow with each of its factors.
+Combinations are the paper's PROD, AVG and PROD+AVG, as of `pgdl combine`. Measures are combined as
+they are registered, larger meaning a larger gap. Where none of the values is positive (Pal,
+accuracies), the product is that of their magnitudes, negated; where signs differ, it does not grow
+with each of its factors. A submission sees one model at a time: for measures whose sign changes
+from model to model its products differ from those of `pgdl combine`, which sees all models.
 """
 
 

@@ -158,10 +158,15 @@ def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_option(text: str) -> tuple[str, Any]:
-    """`name=value`, the value in JSON or a word."""
+    """`name=value`, the value in JSON or a word; `max_bytes` may have a unit."""
     name, equals, value = text.partition("=")
     if not equals:
         raise PgdlError(f"--set {text}: expected OPTION=VALUE")
+    if name == "max_bytes":
+        try:
+            return name, _size(value)
+        except argparse.ArgumentTypeError as error:
+            raise PgdlError(f"--set {text}: {error}") from error
     try:
         return name, json.loads(value)
     except ValueError:

@@ -142,11 +142,16 @@ def find_reference(args: argparse.Namespace) -> Path:
     from scoring.errors import ScoringError
     from scoring.report.records import RUN, read_run
 
+    if not args.out.is_dir():
+        raise ScoringError(f"there is no folder {args.out}; expected one that `pgdl run` wrote")
     if args.reference is not None:
         return args.reference
     corpus = read_run(args.out).corpus
     if corpus is None:
-        raise ScoringError(f"{args.out / RUN} names no corpus: say --reference REF")
+        raise ScoringError(
+            f"{args.out} has no {RUN} that names a corpus; expected a folder that `pgdl run` "
+            "wrote, or --reference REF for predictions from elsewhere"
+        )
     if not corpus.is_dir():
         raise ScoringError(f"the corpus of the run, {corpus}, is not there: say --reference REF")
     return corpus

@@ -33,30 +33,31 @@ def _cell(value: object) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
+_QUIET_SECONDS = 60  # between two lines of a log
+
+
 class Progress:
-    """One line that is rewritten in place on a terminal, and nothing elsewhere."""
+    """One line that is rewritten in place on a terminal; elsewhere a line now and then."""
 
     def __init__(self, total: int, what: str, stream: TextIO = sys.stderr) -> None:
         self.total, self._what, self._stream = total, what, stream
         self._live = stream.isatty()
-        self._start = time.monotonic()
+        self._start = self._told = time.monotonic()
         self._done = self._failed = 0
 
     def step(self, note: str = "", *, failed: bool = False) -> None:
         """One more is done; `note` says which."""
         self._done += 1
         self._failed += failed
+        now = time.monotonic()
+        line = progress_line(
+            self._done, self._failed, self.total, self._what, now - self._start, note
+        )
         if self._live:
-            self._write(
-                progress_line(
-                    self._done,
-                    self._failed,
-                    self.total,
-                    self._what,
-                    time.monotonic() - self._start,
-                    note,
-                )
-            )
+            self._write(line)
+        elif now - self._told > _QUIET_SECONDS:
+            self._told = now
+            print(line, file=self._stream, flush=True)
 
     def close(self) -> None:
         """Clears the line; what comes next is printed where it stood."""
@@ -64,6 +65,8 @@ class Progress:
             self._write("")
 
     def __enter__(self) -> Progress:
+        if self._live:
+            self._write(f"{self._what} …")
         return self
 
     def __exit__(self, *unused: object) -> None:

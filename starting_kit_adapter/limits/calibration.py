@@ -6,7 +6,6 @@ adding to an array that no cache holds. It is that of the GPU where TensorFlow f
 
 from __future__ import annotations
 
-import os
 import platform
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from ingestion.executors.local import available_cpus
 from pgdl_measures.network import Network
 from starting_kit_adapter.limits.counting import CountedNetwork
 from starting_kit_adapter.limits.roofline import Roof, roofline_seconds
@@ -56,7 +56,7 @@ def measure_machine() -> Machine:
     product = _quickest(lambda: tf.linalg.matmul(matrix, matrix))
     addition = _quickest(lambda: sums.assign_add(array))
     roof = Roof(2 * _SIDE**3 / product, 3 * array.dtype.size * _ELEMENTS / addition)
-    return Machine(gpu_name() or f"{_cores()} cores of {_processor()}", roof)
+    return Machine(gpu_name() or f"{available_cpus()} cores of {_processor()}", roof)
 
 
 def measure_speed(network: Network, counted: CountedNetwork, machine: Machine) -> Speed:
@@ -84,10 +84,6 @@ def _quickest(compute: Callable[[], tf.Tensor]) -> float:
         tf.reduce_sum(compute()[..., :1]).numpy()  # waits for the device
         times.append(time.perf_counter() - start)
     return min(times)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _processor() -> str:

@@ -23,7 +23,7 @@ class CountedStep:
     def __init__(self, step: Step, counter: tf.Variable) -> None:
         self._step, self._counter = step, counter
         self.affine = getattr(step, "affine", False)
-        self.layer = getattr(step, "layer", None)
+        self.layer = getattr(step, "layer", step)
 
     def __call__(self, x: tf.Tensor) -> tf.Tensor:
         self._counter.assign_add(tf.stack([1, tf.shape(x, tf.int64)[0]]))

@@ -77,7 +77,8 @@ def examine(
 def held_range(
     magnitudes: np.ndarray, accuracy: np.ndarray, threshold: float
 ) -> tuple[float, float] | None:
-    """The magnitudes around the one nearest to 0 up to which the accuracy stays at a threshold."""
+    """The range around 0 in which the accuracy stays at a threshold; between two magnitudes of
+    the curve it ends where a straight line would cross the threshold."""
     holds = accuracy >= threshold
     first = last = int(np.argmin(np.abs(magnitudes)))
     if not holds[first]:
@@ -86,7 +87,14 @@ def held_range(
         first -= 1
     while last < len(holds) - 1 and holds[last + 1]:
         last += 1
-    return float(magnitudes[first]), float(magnitudes[last])
+
+    def end(inside: int, outside: int) -> float:
+        if not 0 <= outside < len(holds):
+            return float(magnitudes[inside])
+        share = (accuracy[inside] - threshold) / (accuracy[inside] - accuracy[outside])
+        return float(magnitudes[inside] + share * (magnitudes[outside] - magnitudes[inside]))
+
+    return end(first, first - 1), end(last, last + 1)
 
 
 def to_text(findings: Findings) -> str:

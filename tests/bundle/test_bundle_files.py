@@ -78,7 +78,7 @@ def test_a_bundle_has_only_what_its_measure_imports():
 
 def test_the_zip_is_the_same_byte_for_byte(tmp_path):
     first, second = tmp_path / "first.zip", tmp_path / "second.zip"
-    arguments = ["-m", "gi_intra_l0,mixup", "--combine", "average", "-o"]
+    arguments = ["-m", "gi_intra_l0,mixup", "--combine", "avg", "-o"]
     pgdl_bundle(*arguments, first)
     code = (
         "import argparse, os, sys; os.umask(0o077)\n"
@@ -104,8 +104,8 @@ def test_options_are_written_into_the_bundle():
     ("arguments", "message"),
     [
         (["-m", "gi_intra_10"], "unknown measure 'gi_intra_10'; did you mean .*gi_intra_l0"),
-        (["-m", "mixup,gi_intra_l0"], "several measures need one of product, average"),
-        (["-m", "mixup", "--combine", "product"], "one measure needs none"),
+        (["-m", "mixup,gi_intra_l0"], "several measures need one of prod, avg"),
+        (["-m", "mixup", "--combine", "prod"], "one measure needs none"),
         (["-m", "mixup", "--set", "batch=3"], "'batch'; did you mean batches"),
         (["-m", "mixup", "--set", "batches"], "expected OPTION=VALUE"),
     ],

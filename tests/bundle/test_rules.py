@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 
+from scoring.combine import combine
 from starting_kit_adapter.bundle.rules import RULES, average, product, product_plus_average
 
 
@@ -17,6 +19,15 @@ def test_the_formulas():
 
 def test_gi_beside_negated_pal_is_the_papers_product():
     assert product([0.25, -4.0]) == -1.0
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("sign", [1, -1], ids=["positive", "negated"])
+def test_a_submission_combines_as_pgdl_combine_does(name, sign):
+    values = sign * np.random.default_rng(0).uniform(0.1, 3.0, (3, 20))  # [measures, models]
+    np.testing.assert_allclose(
+        [RULES[name](list(model)) for model in values.T], combine(name, values), rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES)

@@ -85,7 +85,7 @@ def test_one_measure_by_our_ingestion(values, corpus, program, clean_environment
 
 @pytest.mark.keras2
 def test_a_combination_in_the_kit(values, corpus, clean_environment, tmp_path):
-    names, rule = ("gi_intra_l0", "pal_intra_l0"), "product+average"
+    names, rule = ("gi_intra_l0", "pal_intra_l0"), "prod_avg"
     files = submission_files(chosen(*names), rule)
     found = run(KIT, corpus, tmp_path, files, clean_environment)
     for task in ("task_a", "task_b"):

@@ -149,14 +149,12 @@ def test_work_that_measures_share_is_done_once_and_counted_for_each(data):
 
 
 def test_what_cannot_be_measured_is_said(data):
-    with pytest.raises(
-        MeasureError, match=r"shape \[16, 16, 2\], expected .* \(1, 3, 4\) channels"
-    ):
+    with pytest.raises(MeasureError, match=r"shape \[16, 16, 2\]; .* \(1, 3, 4\) channels"):
         two = np.zeros((8, 16, 16, 2), np.float32)
         flat = tf.keras.Sequential([tf.keras.layers.Flatten(), tf.keras.layers.Dense(4)])
         flat.build((None, 16, 16, 2))
         complexity("contre_gap")(flat, dataset(two, np.arange(8, dtype=np.int32) % 4))
-    with pytest.raises(MeasureError, match="outputs are NaN"):
+    with pytest.raises(MeasureError, match=r"weights .* are NaN"):
         complexity("contre_gap")(dense(np.full((256, 4), np.nan), np.zeros(4)), data)
     with pytest.raises(MeasureError, match="labels go from 0 to 3; the model has 2 outputs"):
         complexity("contre_gap")(dense(np.zeros((256, 2)), np.zeros(2)), data)

@@ -171,4 +171,4 @@ def test_measures_share_their_curve_and_say_what_is_wrong():
     with pytest.raises(MeasureError, match="0 batches of 128 have no example"):
         complexity("augmented_accuracy_noise", batches=0).on(subject)
     with pytest.raises(MeasureError, match="a curve of 1 magnitudes"):
-        complexities(["gi_noise"], magnitudes=1)(linear(LEFT_OR_RIGHT), dataset(*halves()))
+        complexities(["gi_noise"], points=1)(linear(LEFT_OR_RIGHT), dataset(*halves()))

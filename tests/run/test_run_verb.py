@@ -75,6 +75,9 @@ def test_what_is_wrong_in_a_file_is_said_with_its_name(tmp_path, content, messag
 def test_values_of_options_are_json_or_words() -> None:
     assert parse_option("batches=3") == ("batches", 3)
     assert parse_option("magnitudes=[0.1, 0.2]") == ("magnitudes", [0.1, 0.2])
+    assert parse_option("max_bytes=4G") == ("max_bytes", 4 * 1024**3)
+    with pytest.raises(PgdlError, match="max_bytes=much: 'much' is not a size such as 4G"):
+        parse_option("max_bytes=much")
     assert parse_option("attack=nearest") == ("attack", "nearest")
     with pytest.raises(PgdlError, match="expected OPTION=VALUE"):
         parse_option("batches")
