@@ -43,7 +43,7 @@ def test_a_file_is_written(fake: FakeRun, tmp_path: Path, form: str) -> None:
 
 def test_the_reference_is_the_corpus_of_the_run(tmp_path: Path) -> None:
     made = write_run(tmp_path, tasks=("alpha",))
-    with pytest.raises(ScoringError, match="names no corpus: say --reference"):
+    with pytest.raises(ScoringError, match="names a corpus; expected a folder that"):
         run(table, made.out)
     (made.out / "run.json").write_text(json.dumps({"corpus": str(tmp_path / "gone")}))
     with pytest.raises(ScoringError, match="gone, is not there: say --reference"):
