@@ -34,7 +34,9 @@ def choose_measures(
     if not options and seed is None:  # then no measure's code needs to be imported, nor TensorFlow
         return list(chosen.values())
     defaults = {name: measure.defaults() for name, measure in chosen.items()}
-    known = {"max_bytes"}.union(*defaults.values())
+    # Of `all` some do not apply here: an option of theirs is not a mistake.
+    others = [m.defaults() for m in measures()] if "all" in names else []
+    known = {"max_bytes"}.union(*defaults.values(), *others)
     for option in options:
         if option not in known:
             raise UnknownNameError("option", option, known)

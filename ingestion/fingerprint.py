@@ -95,7 +95,8 @@ def code_version(target: str) -> str:
     if module.split(".")[0] == "pgdl_measures":
         return toolkit_version()
     spec = importlib.util.find_spec(module)
-    return _content(Path(spec.origin)) if spec and spec.origin else "unknown"
+    # Modules that are part of the interpreter have no file.
+    return _content(Path(spec.origin)) if spec and spec.has_location and spec.origin else "unknown"
 
 
 def toolkit_version() -> str:

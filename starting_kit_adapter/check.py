@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ from pgdl_measures.accuracy import accuracy
 from pgdl_measures.data import TrainingData, training_data
 from pgdl_measures.errors import PgdlError
 from pgdl_measures.network import network
+from scoring.cmi import cmi
 from scoring.errors import ScoringError
 from scoring.reference import Reference, read_reference
 from scoring.spread import spread_warning
@@ -101,11 +103,17 @@ def _check_reference(task: Task, found: TaskCheck) -> Reference | None:
     if reference.missing_cells:
         found.grid += f", {len(reference.missing_cells)} missing"
         found.warnings.append(f"cells without a model: {_some(reference.missing_cells)}")
-    if reference.doubled_cells:
+    repeats = set(Counter(map(tuple, reference.codes.tolist())).values())
+    if len(repeats) > 1:
         found.grid += f", {len(reference.doubled_cells)} doubled"
         found.warnings.append(f"cells with several models: {_some(reference.doubled_cells)}")
-    if reference.is_complete and not reference.doubled_cells:
-        found.grid += ", complete"
+    elif reference.is_complete:
+        (each,) = repeats
+        found.grid += ", complete" if each == 1 else f", complete, {each} models per cell"
+    try:
+        cmi(reference.codes, reference.gap, reference.gap)
+    except ScoringError as error:
+        found.warnings.append(str(error))
     for here, there, where in (
         (set(task.model_ids), set(reference.ids), "in the corpus but not in model_configs.json"),
         (set(reference.ids), set(task.model_ids), "in model_configs.json but not in the corpus"),

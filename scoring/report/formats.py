@@ -46,8 +46,8 @@ def sheets(board: Leaderboard) -> tuple[Sheet, ...]:
 
 def remarks(board: Leaderboard) -> tuple[str, ...]:
     """The lines below the sheets: what the mark means, and the notes."""
-    marked = () if all(row.is_whole for row in board.rows) else (f"* {PARTIAL}",)
-    return (*marked, *notes(board))
+    whole = board.has_one_task or all(row.is_whole for row in board.rows)
+    return (*(() if whole else (f"* {PARTIAL}",)), *notes(board))
 
 
 def to_markdown(board: Leaderboard) -> str:

@@ -11,8 +11,10 @@ from logging import Formatter
 from absl import logging
 from absl.flags import argparse_flags
 
+from ingestion.fingerprint import toolkit_version
 from pgdl_measures.errors import PgdlError
 from scoring.errors import ScoringError
+from starting_kit_adapter.cli.text import as_sentence
 
 VERBS = (
     *("ls", "check", "zoo"),
@@ -37,13 +39,14 @@ def _parser() -> argparse_flags.ArgumentParser:
     parser = argparse_flags.ArgumentParser(
         prog="pgdl", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--version", action="version", version=f"pgdl {toolkit_version()}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name in VERBS:
         module = importlib.import_module(f"starting_kit_adapter.cli.{name.replace('-', '_')}")
         verb = verbs.add_parser(
             name,
             help=module.HELP,
-            description=f"{module.HELP}.",
+            description=as_sentence(module.HELP),
             epilog=module.EXAMPLES,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )

@@ -9,6 +9,8 @@ from __future__ import annotations
 import argparse
 import importlib
 
+from starting_kit_adapter.cli.text import as_sentence
+
 STUDIES = ("contre", "adversarial", "invariance", "sensitivity")
 
 HELP = "Repeat a paper's study on a corpus: its tables and figures"
@@ -29,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         study = studies.add_parser(
             name,
             help=module.HELP,
-            description=f"{module.HELP}.",
+            description=as_sentence(module.HELP),
             epilog=module.EXAMPLES,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )

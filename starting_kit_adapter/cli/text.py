@@ -87,6 +87,11 @@ def progress_line(done: int, failed: int, total: int, what: str, seconds: float,
     return ", ".join(parts) + (f"  {note}" if note else "")
 
 
+def as_sentence(text: str) -> str:
+    """With a full stop, if it is no question."""
+    return text if text.endswith("?") else f"{text}."
+
+
 def duration(seconds: float) -> str:
     """As on a clock: `1:05` or `2:00:00`."""
     minutes, seconds = divmod(int(seconds), 60)

@@ -105,7 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     add = verbs.add_parser("add", help="put a trained Keras model into a zoo")
     add.add_argument("output", metavar="DIR", type=Path, help="the folder of the zoo, old or new")
-    add.add_argument("model", metavar="MODEL", type=Path, help="a Sequential model, .keras or .h5")
+    add.add_argument("model", metavar="MODEL", type=Path, help="its file, .keras or .h5")
     add.add_argument("--data", help="digits, npz:FILE or tfds:NAME (default: the task's own)")
     add.add_argument("--task", help="name of the task (default: the only one, or the data's name)")
     _add_data_arguments(add)
@@ -151,8 +151,18 @@ def _build(args: argparse.Namespace) -> int:
         eps = args.eps or 2
         data, augment = rescaled(data, eps=eps), CROPS
     plan = Plan(task, args.data, data, grid, args.seed, args.repeats, args.threads, augment, eps)
+    if not plan.can_be_scored:
+        print(
+            "warning: with one network for each pair of values no score is defined; vary a third "
+            "hyperparameter, or train several networks per cell (--repeats 2)",
+            file=sys.stderr,
+        )
     workers = args.workers or max(1, available_cpus() // args.threads)
-    failed = build(args.output, plan, workers)
+    try:
+        failed = build(args.output, plan, workers)
+    except KeyboardInterrupt:
+        print("interrupted; the same command continues from here", file=sys.stderr)
+        return 130
     print(summary(Zoo(args.output).records(task)))
     for outcome in failed:
         print(f"model_{outcome.job.model} failed: {outcome.problem}", file=sys.stderr)

@@ -87,6 +87,11 @@ def score(task: Task, grouped: Groups, report: Report, *, threshold: float, batc
         for i, model in enumerate(reference.ids)
         if reference.train_acc[i] >= threshold and all(model in of for of in values.values())
     ]
+    if not kept:
+        raise PgdlError(
+            f"task {task.name} has no model with a training accuracy of {threshold:g} and all "
+            f"values; the largest accuracy is {reference.train_acc.max():.4f}: set --threshold"
+        )
     gap, codes = reference.gap[kept], reference.codes[kept]
     found = []
     for measure in MEASURES:

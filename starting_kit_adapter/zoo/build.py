@@ -53,6 +53,12 @@ class Plan:
         }
         return json.loads(json.dumps(settings))
 
+    @property
+    def can_be_scored(self) -> bool:
+        """Whether some models agree in two hyperparameters, within which the score compares."""
+        varying = [name for name, values in self.grid.hparams.items() if len(values) > 1]
+        return len(varying) > 2 or self.repeats * len(self._levels()) > 1
+
     def jobs(self) -> list[Job]:
         """One per cell, repeat and augmentation; those that are compiled alike stand together."""
         jobs: list[Job] = []

@@ -100,6 +100,8 @@ def _split(name: str, images: np.ndarray, labels: np.ndarray) -> Split:
     if labels.min() < 0:
         raise ZooError(f"{name} labels go down to {labels.min()}; expected classes 0, 1, …")
     images = images / np.float32(255) if images.dtype == np.uint8 else images
-    if not np.issubdtype(images.dtype, np.floating) or not np.isfinite(images).all():
-        raise ZooError(f"{name} images are {images.dtype}; expected bytes or finite floats")
+    if not np.issubdtype(images.dtype, np.floating):
+        raise ZooError(f"{name} images are {images.dtype}; expected bytes or floats")
+    if not np.isfinite(images).all():
+        raise ZooError(f"{name} images have values that are NaN or infinite")
     return Split(images.astype(np.float32), labels.astype(np.int32))

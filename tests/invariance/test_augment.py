@@ -110,6 +110,9 @@ def test_an_augmented_zoo_is_built_and_studied(tmp_path, capsys):
     assert set(task["measures"]) == {"gi", "mean_accuracy", "augmented_accuracy"}
     assert (out / "invariance" / "translation_x.svg").is_file()
 
+    with pytest.raises(PgdlError, match=r"no model with a training accuracy of 2 .* --threshold"):
+        run_verb(invariance, *arguments[:3], "--threshold", 2, *arguments[5:])
+
 
 def test_a_corpus_without_augmentation_is_refused(tmp_path):
     folder = write_task(tmp_path / "plain", count=20)

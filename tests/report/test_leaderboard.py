@@ -101,6 +101,33 @@ def test_failed_models_and_missing_predictions_are_named(tmp_path: Path) -> None
     assert "alpha: no score for guesses: no prediction for model_11" in found
 
 
+def test_each_measure_is_listed_with_its_own_reason(tmp_path: Path) -> None:
+    run = write_run(tmp_path, tasks=("alpha",))
+    errors = {"guesses": "NaN outputs", "knows": "too slow"}
+    write_records(run.out, [{"task": "alpha", "model": "model_11", "errors": errors}])
+    found = notes(leaderboard(run.reference, run.out, replicates=20))
+    assert "alpha: model_11 failed for guesses: NaN outputs" in found
+    assert "alpha: model_11 failed for knows: too slow" in found
+
+
+def test_where_no_score_is_defined_ranks_are(tmp_path: Path) -> None:
+    run = write_run(tmp_path, tasks=("alpha",))
+    path = run.reference / "alpha" / "model_configs.json"
+    models = {  # two hyperparameters, one model for each pair of values
+        model: entry
+        for model, entry in json.loads(path.read_text()).items()
+        if entry["hparams"].pop("drop & <i>out</i>")["current_value"] == 0.0
+    }
+    path.write_text(json.dumps(models))
+    gap = {f"model_{model}": run.gaps["alpha"][int(model)] for model in models}
+    (run.out / "knows" / "alpha.predict").write_text(json.dumps(gap))
+    board = leaderboard(run.reference, run.out, replicates=20)
+    (row,) = (row for row in board.rows if row.measure == "knows")
+    assert row.entries["alpha"].score is None
+    assert row.entries["alpha"].kendall == pytest.approx(1)
+    assert any("score of 6 models is undefined" in note for note in notes(board))
+
+
 def test_a_constant_measure_has_a_score_but_no_correlation(tmp_path: Path) -> None:
     run = write_run(tmp_path, tasks=("alpha",))
     write_predictions(run.out / "constant" / "alpha.predict", np.ones(MODELS))

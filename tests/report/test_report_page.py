@@ -119,6 +119,15 @@ def test_what_is_published_is_labelled(page: str) -> None:
     assert "these numbers are context and not a comparison" in page
 
 
+def test_a_best_measure_that_ranks_backwards_is_not_praised(tmp_path: Path) -> None:
+    run = write_run(tmp_path, tasks=("alpha",))
+    for measure in ("knows", "guesses"):
+        (run.out / measure / "alpha.predict").unlink()
+        (run.out / measure).rmdir()
+    found = report_page(leaderboard(run.reference, run.out, replicates=20), name="run")
+    assert "It ranks models backwards, though" in found
+
+
 def test_a_page_without_any_score_says_so(tmp_path: Path) -> None:
     run = write_run(tmp_path, tasks=("alpha",))
     for path in run.out.glob("*/alpha.predict"):

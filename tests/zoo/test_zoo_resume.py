@@ -14,6 +14,8 @@ import pytest
 from zoos import TINY_GRID, pgdl_zoo, weight_digests, write_grid
 
 from pgdl_measures.errors import PgdlError
+from scoring.cmi import cmi
+from scoring.errors import ScoringError
 from starting_kit_adapter.zoo import workers
 from starting_kit_adapter.zoo.build import Plan
 from starting_kit_adapter.zoo.errors import ZooError
@@ -147,6 +149,31 @@ def _answer_once(connection: Connection, place: workers.Place) -> None:
     """Finishes one job, and dies before it takes the next."""
     connection.recv()
     connection.send(None)
+
+
+@pytest.mark.parametrize(
+    ("hparams", "repeats", "can_be"),
+    [
+        ({"width": [2, 4], "dropout": [0.0, 0.5]}, 1, False),
+        ({"width": [2, 4], "dropout": [0.0, 0.5]}, 2, True),
+        ({"width": [2, 4], "dropout": [0.0, 0.5], "blocks": [1, 2]}, 1, True),
+    ],
+)
+def test_whether_a_zoo_can_be_scored_is_known_before_it_is_trained(
+    hparams: dict[str, list[float]], repeats: int, can_be: bool
+) -> None:
+    fixed = {k: v for k, v in TINY_GRID["fixed"].items() if k not in hparams}
+    grid = parse_grid({**TINY_GRID, "hparams": hparams, "fixed": fixed}, "a grid")
+    plan = Plan("t", "digits", load_source("digits"), grid, repeats=repeats)
+    assert plan.can_be_scored is can_be
+    names = list(hparams)
+    codes = [[hparams[name].index(job.hparams[name]) for name in names] for job in plan.jobs()]
+    gap = list(range(len(codes)))
+    if can_be:
+        assert cmi(codes, gap, gap).score == pytest.approx(1)
+    else:
+        with pytest.raises(ScoringError, match="undefined"):
+            cmi(codes, gap, gap)
 
 
 def test_repeats_differ_by_their_seed_only() -> None:
