@@ -45,8 +45,8 @@ class Subject:
         ):
             if not isinstance(found, expected):
                 raise MeasureError(
-                    f"the {what} is a {type(found).__name__}; expected a built tf.keras.Model and "
-                    "an unbatched tf.data.Dataset of (inputs, label)"
+                    f"the {what} is of {type(found)}; expected a built tf.keras.Model and an "
+                    "unbatched tf.data.Dataset of (inputs, label)"
                 )
         self.model = model
         self.data: TrainingData = training_data(dataset, max_bytes=max_bytes or DEFAULT_MAX_BYTES)

@@ -247,9 +247,13 @@ def test_inputs_that_are_no_numbers_are_named():
 
 def test_what_is_no_model_or_dataset_is_said():
     model, inputs, labels = _anything()
-    with pytest.raises(MeasureError, match=r"dataset is a tuple; .* unbatched tf.data.Dataset of"):
+    with pytest.raises(
+        MeasureError, match=r"dataset is of <class 'tuple'>; .* unbatched tf.data.Dataset of"
+    ):
         complexity("mixup")(model, (inputs, labels))
-    with pytest.raises(MeasureError, match=r"model is a str; expected a built tf.keras.Model"):
+    with pytest.raises(
+        MeasureError, match=r"model is of <class 'str'>; expected a built tf.keras.Model"
+    ):
         complexity("mixup")("model.keras", dataset(inputs, labels))
     with pytest.raises(MeasureError, match=r"expected an unbatched one"):
         complexity("mixup")(model, dataset(inputs, labels).batch(32))
