@@ -216,12 +216,7 @@ def _register_competition() -> None:
     """The starting kit's baselines, then the podium of the competition."""
     for module, name, summary, *needs in (
         ("baselines", "parameter_count", "number of trainable weights"),
-        (
-            "baselines",
-            "jacobian_norm",
-            "mean square of the Jacobians at all layers",
-            CHAIN,
-        ),
+        ("baselines", "jacobian_norm", "mean square of the Jacobians at all layers", CHAIN),
         ("baselines", "distance_from_init", "distance of the weights from their start", INITIAL),
         ("sharpness", "sharpness", "worst relative change of weights borne (negated)", CHAIN),
         ("dbi", "dbi", "Davies-Bouldin index of early features", CHAIN),
@@ -229,12 +224,7 @@ def _register_competition() -> None:
         ("perturbed_margin", "mixup_margin", "mean margin (negated) of mixed examples", CHAIN),
         ("perturbed_margin", "augment_margin", "the same of augmented images", IMAGES, CHAIN),
         ("augmentation", "augmentation_penalty", "changes by augmentation (2nd place)", IMAGES),
-        (
-            "label_variation",
-            "vpm",
-            "label variation of mixed features (3rd place)",
-            CHAIN,
-        ),
+        ("label_variation", "vpm", "label variation of mixed features (3rd place)", CHAIN),
         ("label_variation", "vr", "change of label variation between layers", CHAIN),
         ("label_variation", "wcv", "largest label variation of the last layers", CHAIN),
     ):
