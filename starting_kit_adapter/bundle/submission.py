@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import UnknownNameError
+from pgdl_measures.registry import measures as registered
 from starting_kit_adapter.bundle.errors import BundleError
 from starting_kit_adapter.bundle.rules import RULES
-from starting_kit_adapter.bundle.vendor import PACKAGES, vendored
+from starting_kit_adapter.bundle.vendor import is_ours, vendored
 
 PACKAGE = "pgdl_bundle"  # not among installed packages, nor in the programs that run submissions
 
@@ -71,7 +71,9 @@ def submission_files(measures: Sequence[Measure], rule: str | None = None) -> di
         raise UnknownNameError("combination", rule, RULES)
     description = describe(measures, rule)
     inside = [_inside(measure) for measure in measures]
-    modules = {"pgdl_measures.base", *(measure.target.partition(":")[0] for measure in measures)}
+    modules = {"pgdl_measures.base", *(module for m in measures for module in _modules(m))}
+    if not all(map(is_ours, modules)):  # whose code may ask for any measure by its name
+        modules |= {module for m in registered() for module in _modules(m)}
     if rule is None:
         program = _ONE.format(description=description, package=PACKAGE, measure=inside[0])
     else:
@@ -111,11 +113,16 @@ def _inside(measure: Measure) -> Measure:
                 f"{measure.name} has {field.name}={value!r}; only numbers, text, and lists and "
                 "dictionaries of them can be written into a bundle"
             )
-    named = [value for value in measure.fixed.values() if isinstance(value, str) and ":" in value]
-    for value in named:  # a user's perturbation, by its module
-        if re.split("[.:]", value)[0] not in PACKAGES:
-            raise BundleError(
-                f"{measure.name} is of {value}, and a bundle holds modules of "
-                f"{', '.join(PACKAGES)} only: the starting kit would not find it"
-            )
-    return replace(measure, target=f"{PACKAGE}.{measure.target}")
+    fixed = {k: f"{PACKAGE}.{v}" if _is_own(v) else v for k, v in measure.fixed.items()}
+    return replace(measure, target=f"{PACKAGE}.{measure.target}", fixed=fixed)
+
+
+def _modules(measure: Measure) -> set[str]:
+    """The modules that a measure is of: that of its function, and of a user's perturbation."""
+    named = [value for value in measure.fixed.values() if _is_own(value)]
+    return {target.partition(":")[0] for target in (measure.target, *named)}
+
+
+def _is_own(value: object) -> bool:
+    """Whether what makes a measure is a perturbation of the user's, `module:name`."""
+    return isinstance(value, str) and ":" in value

@@ -14,6 +14,7 @@ EXAMPLES = """\
 examples:
   pgdl bundle -m gi_intra_l0 -o submission.zip
   pgdl bundle -m gi_intra_l0 --set batches=20 --set seed=1 -o submission.zip
+  pgdl bundle -m mymodule:my_measure -o submission.zip            one of your own, in mymodule.py
   pgdl bundle -m pal_intra_l0,pal_inter_l0 --combine prod -o submission.zip
 
 Combinations are the paper's PROD, AVG and PROD+AVG, as of `pgdl combine`. Measures are combined as

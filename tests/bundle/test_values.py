@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import keras
@@ -26,18 +27,22 @@ KIT = Path(__file__).with_name("kit_loop.py")
 Values = dict  # {task: {model: value}}
 
 
+def pgdl(*arguments: object, cwd: Path = ROOT) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "starting_kit_adapter.cli.main", *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        check=True,
+        timeout=1200,
+    )
+
+
 def pgdl_run(corpus: Path, names: str, output: Path) -> dict[str, Values]:
     """What `pgdl run` writes, by measure, with fewer batches than the paper and another seed."""
     arguments = ["run", corpus, "-m", names, "-o", output, "--seed", 1]
     if any("batches" in measure.options for measure in chosen(*names.split(","))):
         arguments += ["--set", "batches=3"]
-    subprocess.run(
-        [sys.executable, "-m", "starting_kit_adapter.cli.main", *map(str, arguments)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        check=True,
-        timeout=1200,
-    )
+    pgdl(*arguments)
     return {folder.name: read(folder) for folder in output.iterdir() if folder.is_dir()}
 
 
@@ -93,6 +98,40 @@ def test_a_combination_in_the_kit(values, corpus, clean_environment, tmp_path):
         assert found[task] == {
             model: RULES[rule]([values[name][task][model] for name in names]) for model in models
         }
+
+
+OWN_MEASURES = """
+import pgdl_measures
+from my_perturbations import dimmed
+
+pgdl_measures.register_perturbation(dimmed, 0.0, 1.0)
+
+
+def half_mixup(subject, *, batches=3):
+    return pgdl_measures.complexity("mixup").with_options(batches=batches).on(subject) / 2
+"""
+OWN_PERTURBATIONS = """
+def dimmed(images, magnitude, rng):
+    return images * (1 - magnitude)
+"""
+
+
+@pytest.mark.keras2
+def test_a_users_own_measure_perturbation_and_files(corpus, program, clean_environment, tmp_path):
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "my_measures.py").write_text(OWN_MEASURES)
+    (own / "my_perturbations.py").write_text(OWN_PERTURBATIONS)
+    names = ("-m", "my_measures:half_mixup,my_measures:gi_dimmed", "--set", "batches=2")
+    pgdl("bundle", *names, "--combine", "avg", "-o", tmp_path / "own.zip", cwd=own)
+    pgdl("run", corpus, *names, "--tasks", "task_b", "-o", tmp_path / "run", cwd=own)
+    with zipfile.ZipFile(tmp_path / "own.zip") as bundle:
+        files = {name: bundle.read(name) for name in bundle.namelist()}
+    found = run(program / "ingestion.py", corpus, tmp_path, files, clean_environment)["task_b"]
+    first, second = (
+        read(tmp_path / "run" / name)["task_b"] for name in ("half_mixup", "gi_dimmed")
+    )
+    assert found == {model: RULES["avg"]([first[model], second[model]]) for model in first}
 
 
 @pytest.mark.keras2
