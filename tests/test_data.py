@@ -91,7 +91,7 @@ def test_labels_and_inputs_stay_together_in_a_sample():
             lambda: dataset(np.zeros((3, 2)), np.zeros(3)).concatenate(
                 dataset(np.zeros((3, 4)), np.zeros(3))
             ),
-            "cannot be read after 0 examples: .*different shapes",
+            "cannot be read after 0 examples .*different shapes",
         ),
     ],
 )
