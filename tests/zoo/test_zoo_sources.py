@@ -68,7 +68,7 @@ def test_a_source_that_is_none_is_named(source: str, message: str) -> None:
         ({"y_train": LABELS / 2}, "type float64"),
         ({"y_test": LABELS[:3] - 1}, "test labels go down to -1"),
         ({"x_test": IMAGES[:3, :2]}, r"test images \(2, 5, 1\)"),
-        ({"x_train": IMAGES * np.nan}, "train images have values that are NaN or infinite"),
+        ({"x_train": IMAGES * np.nan}, "training images have values that are NaN or infinite"),
         ({"x_train": IMAGES.astype(np.int64)}, "are int64; expected bytes or floats"),
     ],
 )
