@@ -4,6 +4,7 @@ from pathlib import Path
 
 from setuptools import find_packages, setup
 
+PACKAGES = ["pgdl_measures", "ingestion", "scoring", "starting_kit_adapter"]
 PLOTS = ["matplotlib>=3.5"]
 RAY = ["ray>=2.9"]
 TEST = ["pytest>=7", "pytest-xdist", "ruff==0.17.4", "mypy==2.4.1", "pillow", "pyyaml"]
@@ -18,10 +19,11 @@ setup(
     long_description_content_type="text/markdown",
     license="Apache-2.0",
     python_requires=">=3.9",
-    packages=find_packages(
-        include=["pgdl_measures*", "ingestion*", "scoring*", "starting_kit_adapter*"]
-    ),
-    package_data={"scoring.report": ["*.html", "*.css"]},
+    packages=find_packages(include=[f"{package}*" for package in PACKAGES]),
+    package_data={
+        "scoring.report": ["*.html", "*.css"],
+        **{package: ["py.typed"] for package in PACKAGES},
+    },
     install_requires=[
         "absl-py>=1.4",
         "numpy>=1.22",

@@ -23,7 +23,7 @@ from pgdl_measures.adversarial.generators import GENERATORS
 from pgdl_measures.adversarial.independence import Outcome
 from pgdl_measures.adversarial.translations import translations
 from pgdl_measures.adversarial.windows import Windows
-from pgdl_measures.network import Network, network
+from pgdl_measures.network.compiled import Network, network
 
 WINDOW, CANVAS, CLASSES = (28, 28, 1), 28 + 6 * 5, 10
 REQUIRED = 4  # times fewer forward passes at eps = 2

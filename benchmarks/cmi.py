@@ -19,8 +19,8 @@ import numpy as np
 
 from scoring.bootstrap import interval
 from scoring.cmi import cmi
-from scoring.predictions import read_predictions
-from scoring.reference import read_reference
+from scoring.kit.predictions import in_order, read_predictions
+from scoring.kit.reference import read_reference
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data" / "pgdl"
 
@@ -55,7 +55,8 @@ def task() -> tuple[str, np.ndarray, np.ndarray, np.ndarray]:
     path = SHARED / "reference_data" / "task1_v4" / "model_configs.json"
     if path.is_file():
         reference = read_reference(path)
-        measure = read_predictions(SHARED / "predictions" / "VR" / "task1_v4.predict", reference)
+        path = SHARED / "predictions" / "VR" / "task1_v4.predict"
+        measure = in_order(read_predictions(path), reference, path)
         return "task1_v4", reference.codes, reference.gap, measure
     codes = np.array(list(itertools.product(*map(range, (2, 2, 2, 3, 2, 2)))))
     gap, measure = np.random.default_rng(0).normal(size=(2, len(codes)))

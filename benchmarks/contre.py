@@ -23,9 +23,9 @@ import tensorflow as tf
 from PIL import Image
 
 from pgdl_measures.accuracy import accuracy
-from pgdl_measures.contrastive import Sampling, contrastive_batches
+from pgdl_measures.contre.examples import Sampling, contrastive_batches
 from pgdl_measures.data import TrainingData
-from pgdl_measures.network import network
+from pgdl_measures.network.compiled import network
 from pgdl_measures.perturbations.operations import OPERATIONS
 from pgdl_measures.perturbations.randaugment import draw
 from pgdl_measures.perturbations.value_range import to_levels, value_range

@@ -20,10 +20,10 @@ import numpy as np
 import tensorflow as tf
 
 from pgdl_measures import complexities
-from pgdl_measures.curves import Curve, mixup_curve
 from pgdl_measures.data import training_data
-from pgdl_measures.network import Network, network
-from pgdl_measures.response import MAGNITUDES
+from pgdl_measures.network.compiled import Network, network
+from pgdl_measures.response_curves.curves import Curve, mixup_curve
+from pgdl_measures.response_curves.measures import MAGNITUDES
 
 SHAPE, CLASSES, EXAMPLES = (32, 32, 3), 10, 4096
 L = tf.keras.layers

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from scoring.evaluation import Evaluation, evaluate, records
-from scoring.runs import GAP, HPARAM, MEASURE, read_csv
+from scoring.robust.evaluation import Evaluation, evaluate, records
+from scoring.robust.runs import GAP, HPARAM, MEASURE, read_csv
 
 GRID = {"lr": 5, "depth": 5, "width": 5, "dataset": 2, "train_size": 4}
 SEEDS, MEASURES = 10, 24

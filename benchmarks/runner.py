@@ -77,11 +77,11 @@ def sharing(zoo: Path) -> tuple[int, int, int]:
     """Graphs traced and bytes decoded by one worker's work, done here; bytes of all inputs."""
     import pgdl_measures.data
     from ingestion.corpus import find_corpus
-    from ingestion.executors.measuring import Measuring
-    from ingestion.executors.queue import Queue
-    from ingestion.plan import Request, make_plan
+    from ingestion.run.executors.measuring import Measuring
+    from ingestion.run.executors.queue import Queue
+    from ingestion.run.plan import Request, make_plan
     from pgdl_measures import complexity
-    from pgdl_measures.network import Network
+    from pgdl_measures.network.compiled import Network
 
     counts = {"traces": 0, "bytes": 0}
     graph, read = Network.graph, pgdl_measures.data._read

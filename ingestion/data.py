@@ -1,14 +1,14 @@
-"""The data of a task as the dataset of the measure contract (design, section 3)."""
+"""The training data of a task as the dataset that a measure is given."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from pathlib import Path
 
 import tensorflow as tf
 
 from ingestion.errors import CorpusError
+from scoring.files import count_tfrecords
 
 _FEATURES = {
     "inputs": tf.io.FixedLenFeature([], tf.string),
@@ -28,24 +28,15 @@ def load_dataset(shards: Sequence[Path]) -> tf.data.Dataset:
 
 
 def check_shard(shard: Path) -> int:
-    """The number of records of a whole tfrecord file whose first record is an example.
-
-    Walks over the records' frames - length (8 bytes), its checksum (4), the data, its checksum
-    (4) - without reading the data.
-    """
+    """The number of records of a whole TFRecord file whose first record is an example."""
     if not shard.is_file():
         raise CorpusError(shard, "is missing")
-    size = shard.stat().st_size
-    records, position = 0, 0
-    with shard.open("rb") as file:
-        while position < size:
-            file.seek(position)
-            header = file.read(12)
-            length = struct.unpack("<Q", header[:8])[0] if len(header) == 12 else size
-            position += 12 + length + 4
-            if position > size:
-                raise CorpusError(shard, f"is cut off or damaged in record {records}")
-            records += 1
+    try:
+        records = count_tfrecords(shard)
+    except OSError as error:
+        raise CorpusError(shard, f"cannot be read ({error.strerror})") from error
+    except ValueError as error:
+        raise CorpusError(shard, str(error)) from error
     if not records:
         raise CorpusError(shard, "has no record")
     try:

@@ -1,4 +1,4 @@
-"""What is wrong with a corpus, and in which file."""
+"""What is wrong with a corpus, and in which file; and what a zoo cannot be made of."""
 
 from __future__ import annotations
 
@@ -14,3 +14,7 @@ class CorpusError(PgdlError):
         super().__init__(f"{path}: {problem}")
         self.path = path
         self.problem = problem
+
+
+class ZooError(PgdlError):
+    """A zoo cannot be built or added to as asked; the message says why and what to do instead."""

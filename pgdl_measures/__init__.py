@@ -1,8 +1,9 @@
 """Measures that predict the generalization gap of a trained classifier.
 
 `complexity("gi_intra_l0")(model, dataset)` is all that a user needs; `complexities([...])` computes
-several and shares their work; `measures()` lists what there is; `register` adds a measure and
-`register_perturbation` a perturbation, which imports TensorFlow when it is asked for.
+several, shares their work and says of each that is refused why; `measures()` lists and filters
+them; `register` adds a measure and `register_perturbation` a perturbation (that name imports
+TensorFlow when it is first used).
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import importlib
 from typing import Any
 
 from pgdl_measures.errors import MeasureError, PgdlError
-from pgdl_measures.registry import complexities, complexity, measures, register
+from pgdl_measures.registry import complexity, measures, register
+from pgdl_measures.several import complexities
 
 __all__ = [
     "MeasureError",
@@ -23,7 +25,7 @@ __all__ = [
     "register_perturbation",
 ]
 
-_LAZY = {"register_perturbation": "pgdl_measures.perturbations.catalogue:register_perturbation"}
+_LAZY = {"register_perturbation": "pgdl_measures.own_perturbations:register_perturbation"}
 
 
 def __getattr__(name: str) -> Any:

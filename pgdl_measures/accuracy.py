@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from pgdl_measures.data import TrainingData
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.network import Network
+from pgdl_measures.network.compiled import Network
 
 NAN_OUTPUTS = "the model's outputs are NaN for some inputs"
 

@@ -1,8 +1,8 @@
-"""The complexity contract: validate, share, run, check the scalar (design, section 3).
+"""The complexity contract: validate the input, share work, run the measure, check its number.
 
-A measure is a function `run(subject, **options) -> float`; what it needs of the model and the data
-it takes from the subject, which remembers what has been computed, so that measures asked for
-together share their work.
+A measure is a function `run(subject, **options) -> float`. The subject holds a model and its
+training data and caches what measures compute from them, so that measures that are run together
+share their work.
 """
 
 from __future__ import annotations
@@ -21,87 +21,124 @@ if TYPE_CHECKING:
     import tensorflow as tf
 
     from pgdl_measures.data import TrainingData
-    from pgdl_measures.network import Network
+    from pgdl_measures.network.compiled import Network
 
 T = TypeVar("T")
+Dataset = Any  # one of the forms that `data_forms` reads
 
 IMAGES, INITIAL, CHAIN = "images", "initial weights", "a chain of layers"
+
+# How many examples go through the network with the default options and 50,000 training examples.
+COSTS = {
+    "weights": "none, only the weights are read",
+    "low": "up to 25,000",
+    "medium": "up to 100,000",
+    "high": "more than 100,000",
+}
 
 
 class Subject:
     """A model and its training data, with what has been computed of them."""
 
     def __init__(
-        self, model: tf.keras.Model, dataset: tf.data.Dataset, *, max_bytes: int | None = None
+        self, model: tf.keras.Model, dataset: Dataset, *, max_bytes: int | None = None
     ) -> None:
         import tensorflow as tf
 
         from pgdl_measures.data import DEFAULT_MAX_BYTES, check_labels, training_data
-        from pgdl_measures.network import network
+        from pgdl_measures.network.compiled import network
 
-        for what, found, expected in (
-            ("model", model, tf.keras.Model),
-            ("dataset", dataset, tf.data.Dataset),
-        ):
-            if not isinstance(found, expected):
-                raise MeasureError(
-                    f"the {what} is of {type(found)}; expected a built tf.keras.Model and an "
-                    "unbatched tf.data.Dataset of (inputs, label)"
-                )
+        if not isinstance(model, tf.keras.Model):
+            raise MeasureError(f"the model is of {type(model)}; expected a built tf.keras.Model")
         self.model = model
-        self.data: TrainingData = training_data(dataset, max_bytes=max_bytes or DEFAULT_MAX_BYTES)
+        self.data: TrainingData = training_data(
+            dataset, max_bytes=max_bytes or DEFAULT_MAX_BYTES, example_rank=_input_rank(model)
+        )
         self.network: Network = network(model, self.data.shape)
         check_labels(self.data.class_counts, self.network.outputs)
-        self.reused_seconds = 0.0  # what measures would have spent on work they found done
+        self.reused_seconds = 0.0  # time that cached results saved
         self._shared: dict[Hashable, tuple[Any, float]] = {}  # the value and its seconds
 
     def share(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """What `compute` gives, computed once per key; found done, its seconds count as reused."""
+        """`compute()`, cached by key; a hit adds the original time to `reused_seconds`."""
         if key in self._shared:
             value, seconds = self._shared[key]
             self.reused_seconds += seconds
             return value
         start, reused = time.perf_counter(), self.reused_seconds
         value = compute()
-        # What it reused itself is part of what it would have cost.
+        # Without the cache, what it reused itself would have been part of its time.
         seconds = time.perf_counter() - start + self.reused_seconds - reused
         self._shared[key] = value, seconds
         return value
 
     def shared(self) -> Iterator[tuple[Hashable, Any]]:
-        """Everything that has been shared so far, by key."""
+        """Everything in the cache, by key."""
         return ((key, value) for key, (value, _) in self._shared.items())
+
+
+def _input_rank(model: tf.keras.Model) -> int | None:
+    """The dimensions of one input, of a model that tells them."""
+    try:
+        shape = model.input_shape
+        return None if isinstance(shape, (list, dict)) else len(shape) - 1
+    except (AttributeError, TypeError, ValueError):  # not built yet
+        return None
+
+
+def _about() -> Any:
+    """A field that documents a measure and changes none of its values."""
+    return field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class Measure:
-    """One registered measure: `measure(model, dataset)` is the competition's complexity."""
+    """One measure: `measure(model, dataset)` is the competition's complexity.
+
+    The last five fields document it; `pgdl ls measures NAME` and docs/measures.md show them.
+    """
 
     name: str
     summary: str
     target: str  # "module:function", imported when it is first needed
-    fixed: Mapping[str, Any] = field(default_factory=dict)  # what makes it this measure
-    options: Mapping[str, Any] = field(default_factory=dict)  # what the user chose
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # options that make it this measure
+    options: Mapping[str, Any] = field(default_factory=dict)  # options that the user set
     max_bytes: int | None = None  # memory for the training inputs; None is the default
-    needs: tuple[str, ...] = ()  # of what not every corpus has: IMAGES, INITIAL, CHAIN
+    needs: tuple[str, ...] = ()  # what not every corpus has: IMAGES, INITIAL, CHAIN
+    sign: int = 1  # -1: the negation, whose name begins with "-"
+    family: str = _about()
+    definition: str = _about()  # the formula, or one line in words
+    source: str = _about()  # author, year and equation; docs/papers.md is the key
+    cost: str = _about()  # one of COSTS
+    use: str = _about()  # when to use it
 
-    def __call__(self, model: tf.keras.Model, dataset: tf.data.Dataset) -> float:
+    def __call__(self, model: tf.keras.Model, dataset: Dataset) -> float:
         """The predicted complexity: larger means a larger generalization gap."""
         return self.on(Subject(model, dataset, max_bytes=self.max_bytes))
 
     def on(self, subject: Subject) -> float:
-        """The complexity of a subject that other measures may have worked on before."""
+        """The complexity of a subject, which may hold cached work of other measures."""
         value = self._function(subject, **self.fixed, **self.options)
         try:
-            number = float(value)  # of an array or tensor of one number, too
+            number = float(value)  # also of an array or tensor with one number
         except (TypeError, ValueError):
             number = math.nan
         if not math.isfinite(number):
             raise MeasureError(f"{self.name} is {value!r} for this model; expected a finite number")
-        return number
+        return self.sign * number
+
+    def negated(self) -> Measure:
+        """The measure of the opposite sign, named `-name`."""
+        return replace(
+            self,
+            name=f"-{self.name}",
+            summary=f"negation of {self.name}: {self.summary}",
+            definition=f"-({self.definition})" if self.definition else "",
+            sign=-self.sign,
+        )
 
     def with_options(self, **options: Any) -> Measure:
-        """This measure with other than the paper's settings."""
+        """This measure with these options in place of the paper's settings."""
         max_bytes = options.pop("max_bytes", self.max_bytes)
         known = self.defaults()
         for name in options:

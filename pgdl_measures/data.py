@@ -1,13 +1,17 @@
-"""TrainingData: the contract's dataset read once into tensors (design, section 3).
+"""TrainingData: the training examples read once into tensors, whatever they come in.
 
-The dataset yields single examples of unknown static shape, in shard order. A task hands the same
+In the competition a dataset yields single examples of unknown static shape, in shard order; what
+else can be read is said in `data_forms`. Inputs are taken as the network takes them: integers
+become floats of the same value. Labels are classes 0, 1, … or one-hot. A task hands the same
 dataset object to the measure of every model, so the last one read is kept.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import weakref
+import zlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +20,10 @@ import numpy as np
 import tensorflow as tf
 from absl import logging
 
+from pgdl_measures.data_forms import read_batches
 from pgdl_measures.errors import MeasureError
 
 DEFAULT_MAX_BYTES = 2 * 1024**3
-_READ = 512  # examples decoded at a time
 
 
 @dataclass(frozen=True)
@@ -45,42 +49,65 @@ class TrainingData:
         return dict(zip(classes.tolist(), counts.tolist()))
 
 
-_last: tuple[weakref.ref[Any], tuple[int, int], TrainingData] | None = None
+_last: tuple[list[weakref.ref[Any]], tuple[int, ...], TrainingData] | None = None
 
 
 def training_data(
-    dataset: tf.data.Dataset, *, max_bytes: int = DEFAULT_MAX_BYTES, seed: int = 0
+    dataset: Any,
+    *,
+    max_bytes: int = DEFAULT_MAX_BYTES,
+    seed: int = 0,
+    example_rank: int | None = None,
 ) -> TrainingData:
     """Reads the dataset, or returns what was read of the same object before.
 
     Inputs that take more than `max_bytes` are replaced by a uniform sample without replacement from
     the whole dataset, drawn while it is read (reservoir sampling): the memory in use never exceeds
-    the limit by more than one read and the copy into a tensor.
+    the limit by more than one read and the copy into a tensor. `example_rank`, the dimensions of
+    one input where the model tells them, is what tells a batch from an example.
     """
     global _last
-    if _last is not None and _last[0]() is dataset and _last[1] == (max_bytes, seed):
+    if isinstance(dataset, TrainingData):
+        return dataset
+    parts = list(dataset) if isinstance(dataset, tuple) else [dataset]
+    key = (max_bytes, seed, *(_checksum(part) for part in parts if isinstance(part, np.ndarray)))
+    if _last is not None and _last[1] == key and _are(_last[0], parts):
         return _last[2]
     _last = None  # what was read before makes room first
-    data = _read(dataset, max_bytes, seed)
-    _last = (weakref.ref(dataset), (max_bytes, seed), data)
+    data = _read(dataset, max_bytes, seed, example_rank)
+    with contextlib.suppress(TypeError):  # a list, say, of which nobody can tell that it changed
+        _last = [weakref.ref(part) for part in parts], key, data
     return data
 
 
-def _read(dataset: tf.data.Dataset, max_bytes: int, seed: int) -> TrainingData:
+def _are(known: Sequence[weakref.ref[Any]], parts: Sequence[Any]) -> bool:
+    return len(known) == len(parts) and all(ref() is part for ref, part in zip(known, parts))
+
+
+def _checksum(array: np.ndarray) -> int:
+    """Arrays can be changed in place, and then they are other data."""
+    return zlib.crc32(np.ascontiguousarray(array).data)
+
+
+def _read(dataset: Any, max_bytes: int, seed: int, example_rank: int | None) -> TrainingData:
     rng = np.random.default_rng(seed)
     inputs = labels = np.empty(0)
     capacity = total = 0
     try:
-        for batch_inputs, batch_labels in dataset.batch(_READ).as_numpy_iterator():
+        for batch in read_batches(dataset, example_rank):
+            batch_inputs, batch_labels = _inputs(batch[0]), _labels(batch[1])
             if not total:
-                _check_element(batch_inputs, batch_labels)
                 capacity = max(1, max_bytes // max(1, batch_inputs[0].nbytes))
                 # Memory is taken by the system page by page, as the rows are filled.
                 inputs = np.empty((capacity, *batch_inputs.shape[1:]), np.float32)
                 labels = np.empty(capacity, np.int32)
+            elif batch_inputs.shape[1:] != inputs.shape[1:]:
+                raise MeasureError(
+                    f"the inputs have different shapes: {list(inputs.shape[1:])}, and from example "
+                    f"{total} on {list(batch_inputs.shape[1:])}"
+                )
             if not np.isfinite(batch_inputs).all():
                 raise MeasureError(_not_finite(batch_inputs, total))
-            batch_labels = batch_labels.reshape(len(batch_labels))
             slots = np.arange(total, total + len(batch_labels))
             late = slots >= capacity
             slots[late] = rng.integers(0, slots[late] + 1)
@@ -89,8 +116,8 @@ def _read(dataset: tf.data.Dataset, max_bytes: int, seed: int) -> TrainingData:
             total += len(batch_labels)
     except tf.errors.OpError as error:
         raise MeasureError(
-            f"the dataset cannot be read after {total} examples (expected an unbatched one, whose "
-            f"inputs have one shape): {error.message.splitlines()[0]}"
+            f"the dataset cannot be read after {total} examples (inputs must have one shape): "
+            f"{error.message.splitlines()[0]}"
         ) from error
     if not total:
         raise MeasureError("the dataset is empty; a measure needs the training examples")
@@ -128,11 +155,32 @@ def _not_finite(inputs: np.ndarray, before: int) -> str:
     return f"the inputs of example {before + int(np.argmin(finite))} are NaN or infinite"
 
 
-def _check_element(inputs: np.ndarray, labels: np.ndarray) -> None:
-    if not np.issubdtype(labels.dtype, np.integer) or labels.size != len(labels):
+def _inputs(inputs: np.ndarray) -> np.ndarray:
+    """As a network takes them: Keras makes floats of bytes and does not scale them."""
+    if inputs.dtype.kind not in "fiub":
+        raise MeasureError(f"the inputs have type {inputs.dtype}; expected numbers")
+    return inputs if inputs.dtype.kind == "f" else inputs.astype(np.float32)
+
+
+def _labels(labels: np.ndarray) -> np.ndarray:
+    """Classes `[n]` of classes, of classes `[n, 1]`, or of one-hot labels `[n, classes]`."""
+    found = f"the labels have type {labels.dtype} and shape {list(labels.shape[1:])} per example"
+    if labels.dtype.kind not in "fiub":
+        raise MeasureError(f"{found}; expected classes as numbers 0, 1, …")
+    if labels.ndim == 2 and labels.shape[1] > 1:
+        if not (np.isin(labels, (0, 1)).all() and (labels.sum(axis=1) == 1).all()):
+            raise MeasureError(
+                f"{found} and are not one-hot; expected one class for each example: measures are "
+                "of classifiers, not of soft or several labels or of regression"
+            )
+        return labels.argmax(axis=1)
+    if labels.size != len(labels):
+        raise MeasureError(f"{found}; expected one class for each example")
+    labels = labels.reshape(len(labels))
+    if labels.dtype.kind == "f" and not (labels == np.floor(labels)).all():
+        broken = labels[labels != np.floor(labels)][0]
         raise MeasureError(
-            f"the labels have type {labels.dtype} and shape {list(labels.shape[1:])} per example; "
-            "expected one integer per example (an unbatched dataset, no one-hot labels)"
+            f"the labels are numbers such as {broken:g}, as in regression; measures are of "
+            "classifiers, whose labels are 0, 1, …"
         )
-    if not np.issubdtype(inputs.dtype, np.floating):
-        raise MeasureError(f"the inputs have type {inputs.dtype}; expected floats")
+    return labels

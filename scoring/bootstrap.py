@@ -59,23 +59,40 @@ def interval(
     the models themselves or for most of their resamples.
     """
     columns = [np.asarray(array) for array in arrays]
-    models = len(columns[0])
     value = statistic(*columns)
-    rng = np.random.default_rng(seed)
     found = []
-    for _ in range(replicates):
-        drawn = rng.integers(models, size=models)
+    for drawn in draw(len(columns[0]), replicates, seed):
         try:
             found.append(statistic(*(column[drawn] for column in columns)))
         except ScoringError:
             continue
-    if len(found) <= replicates // 2:
+    check_enough(len(found), replicates, len(columns[0]))
+    return centred(value, np.array(found), replicates, level, bounds)
+
+
+def draw(models: int, replicates: int, seed: int) -> npt.NDArray[np.intp]:
+    """The models of each resample [replicates, models]; a seed always draws the same."""
+    return np.random.default_rng(seed).integers(models, size=(replicates, models))
+
+
+def check_enough(defined: int, replicates: int, models: int) -> None:
+    """Raises `ScoringError` where most resamples have no value."""
+    if defined <= replicates // 2:
         raise ScoringError(
-            f"no interval: of {replicates} resamples of {models} models only {len(found)} have "
+            f"no interval: of {replicates} resamples of {models} models only {defined} have "
             "a defined value"
         )
-    centred = np.array(found) - np.mean(found) + value
+
+
+def centred(
+    value: float,
+    found: npt.NDArray[np.float64],
+    replicates: int,
+    level: float,
+    bounds: tuple[float, float],
+) -> Interval:
+    """The interval around `value` from the values `found` of the resamples that have one."""
+    shifted = found - np.mean(found) + value
     tail = (1.0 - level) / 2.0
-    low, high = np.clip(np.quantile(centred, [tail, 1.0 - tail]), *bounds)
-    undefined = replicates - len(found)
-    return Interval(value, float(low), float(high), level, len(found), undefined)
+    low, high = np.clip(np.quantile(shifted, [tail, 1.0 - tail]), *bounds)
+    return Interval(value, float(low), float(high), level, len(found), replicates - len(found))

@@ -1,4 +1,4 @@
-"""The competition's score: conditional mutual information, normalized (design section 5).
+"""The competition's score: conditional mutual information, normalized (Jiang et al. 2020).
 
 For a conditioning set S of two hyperparameters, every ordered pair of models (i, j), self-pairs
 included, falls in the group given by both models' values of both hyperparameters. With
@@ -98,12 +98,12 @@ def cmi(
     widths = np.asarray(sizes) if sizes is not None else codes.max(axis=0, initial=0) + 1
 
     sets = conditioning_sets(codes.shape[1])
-    cells, sizes_of_sets = _one_hot_cells(codes, widths, sets)
-    columns = _score_sets(cells, sizes_of_sets, gap, measure)
-    pairs = tuple(
-        SetScore(tuple(names[k] for k in chosen), *row)
-        for chosen, *row in zip(sets, *(column.tolist() for column in columns))
-    )
+    scores, filled = _score_sets(_one_hot_cells(codes, widths, sets), gap, measure)
+    pairs = []
+    for chosen, score, groups_filled in zip(sets, scores.tolist(), filled.tolist()):
+        groups = math.prod(int(widths[k]) for k in chosen) ** 2
+        hparams_of_set = tuple(names[k] for k in chosen)
+        pairs.append(SetScore(hparams_of_set, score, groups, groups - groups_filled))
     defined = [pair for pair in pairs if not math.isnan(pair.score)]
     if not defined:
         raise ScoringError(
@@ -111,12 +111,29 @@ def cmi(
             "order of the gaps is fixed, so there is nothing to predict (equal gaps, or too few "
             "models for two hyperparameters to be held fixed)"
         )
-    return Cmi(pairs, min(defined, key=lambda pair: pair.score))
+    return Cmi(tuple(pairs), min(defined, key=lambda pair: pair.score))
 
 
 def conditioning_sets(hparams: int) -> list[tuple[int, ...]]:
     """The unordered pairs of hyperparameters; all there is where that is fewer than two."""
     return list(itertools.combinations(range(hparams), min(hparams, 2)))
+
+
+def cells_of_sets(codes: Ints, widths: Ints, sets: Sequence[tuple[int, ...]]) -> Ints:
+    """The cell [sets, models] that each model's values of a set's hyperparameters form.
+
+    `widths` are the numbers of values of the hyperparameters; all sets have the same size.
+    """
+    cell = np.zeros((len(sets), len(codes)), dtype=np.intp)
+    for member in np.array(sets, dtype=np.intp).T:  # the first of every pair, then the second
+        cell = cell * widths[member, None] + codes.T[member]
+    return cell
+
+
+def entropy(pairs: Floats, gap: Floats) -> Floats:
+    """H(V_g) of groups, from how many pairs there are and how many have V_g."""
+    p_gap = np.array([pairs - gap, gap]) / pairs
+    return -np.sum(p_gap * np.log2(p_gap + _ENTROPY_OFFSET), axis=0)
 
 
 def _check(codes: Ints, gap: Floats, measure: Floats) -> None:
@@ -136,28 +153,24 @@ def _check(codes: Ints, gap: Floats, measure: Floats) -> None:
 
 def _one_hot_cells(
     codes: Ints, widths: Ints, sets: list[tuple[int, ...]]
-) -> tuple[npt.NDArray[np.floating], Ints]:
-    """Z' [sets, cells, models] and the number of possible cells of each set; rows beyond it stay 0.
+) -> npt.NDArray[np.floating]:
+    """Z' [sets, cells, models]; where a set has fewer cells than others, further rows are 0.
 
     Where more cells are possible than there are models, Z' has only those that have models.
     """
-    cell = np.zeros((len(sets), len(codes)), dtype=np.intp)
-    sizes = np.ones(len(sets), dtype=np.intp)
-    for member in np.array(sets, dtype=np.intp).T:  # the first of every pair, then the second
-        cell = cell * widths[member, None] + codes.T[member]
-        sizes = sizes * widths[member]
-    if sizes.max() > len(codes):
-        apart = cell + sizes.max() * np.arange(len(sets))[:, None]  # no number is of two sets
+    cell = cells_of_sets(codes, widths, sets)
+    if cell.max() >= len(codes):
+        apart = cell + (cell.max() + 1) * np.arange(len(sets))[:, None]  # no number is of two sets
         cell = np.unique(apart, return_inverse=True)[1].reshape(cell.shape)
         cell -= cell.min(axis=1, keepdims=True)
     exact = np.float32 if len(codes) <= _EXACT_IN_FLOAT32 else np.float64
-    return (cell[:, None] == np.arange(cell.max() + 1)[:, None]).astype(exact), sizes
+    return (cell[:, None] == np.arange(cell.max() + 1)[:, None]).astype(exact)
 
 
 def _score_sets(
-    cells: npt.NDArray[np.floating], sizes: Ints, gap: Floats, measure: Floats
-) -> tuple[Floats, Ints, Ints]:
-    """Score, number of groups and number of empty groups of each conditioning set."""
+    cells: npt.NDArray[np.floating], gap: Floats, measure: Floats
+) -> tuple[Floats, Ints]:
+    """Score of each conditioning set, and its number of groups that have a pair of models."""
     sets, width, models = cells.shape
     columns = -(-3 * models // _BLOCK) * _BLOCK  # three relations side by side, filled up with 0
     relations = np.zeros((models, columns), dtype=cells.dtype)
@@ -185,8 +198,7 @@ def _score_sets(
         out=np.full(sets, np.nan),
         where=np.bincount(set_of_group, undecided) > 0,
     )
-    groups = sizes**2
-    return score, groups, groups - np.bincount(set_of_group)
+    return score, np.bincount(set_of_group)
 
 
 def _blocks(matrix: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
@@ -205,5 +217,4 @@ def _information(
     # the maxima keep finite; elsewhere both are at least 1 and the maxima change nothing.
     ratio = np.maximum(joint, 1.0) * pairs / np.maximum(apart, 1.0)
     mutual = np.sum(joint * np.log2(ratio), axis=0) / pairs
-    p_gap = np.array([not_gap, gap]) / pairs
-    return mutual, -np.sum(p_gap * np.log2(p_gap + _ENTROPY_OFFSET), axis=0)
+    return mutual, entropy(pairs, gap)

@@ -1,4 +1,4 @@
-"""Six rules that make one measure of several (000, App. A.8).
+"""Six rules that make one measure of several (Schiff et al. 2021, App. A.8).
 
 | rule     | combined value of a model                                                    | Table |
 | -------- | ---------------------------------------------------------------------------- | ----- |
@@ -40,7 +40,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
 
 from scoring.errors import ScoringError
 
@@ -81,18 +80,20 @@ def prod_avg(measures: Floats) -> Floats:
 
 def avg_rank(measures: Floats) -> Floats:
     """The mean of the ranks, the smallest value having rank 1."""
+    from scipy.stats import rankdata  # half a second, which a submission need not wait for
+
     return rankdata(measures, axis=1).mean(axis=0)
 
 
 RULES: dict[str, Callable[[Floats], Floats]] = {
     rule.__name__: rule for rule in (pca, npca, avg, prod, prod_avg, avg_rank)
 }
+MODEL_BY_MODEL = ("avg", "prod", "prod_avg")  # rules that need no other model of the task
 
 
 def combine(rule: str, measures: npt.ArrayLike) -> Floats:
     """The combination [models] of oriented `measures` [measures, models] of one task."""
-    if rule not in RULES:
-        raise ScoringError(f"no rule {rule!r}; there are {', '.join(RULES)}")
+    _check_rule(rule)
     measures = np.asarray(measures, np.float64)
     if measures.ndim != 2 or len(measures) < 2 or not measures.shape[1]:
         raise ScoringError(
@@ -108,6 +109,18 @@ def combine(rule: str, measures: npt.ArrayLike) -> Floats:
     return combined
 
 
+def combine_one(rule: str, values: Sequence[float]) -> float:
+    """The combination of several measures of one model, by a rule of `MODEL_BY_MODEL`.
+
+    A submission to the competition sees one model at a time, so the signs that `prod` looks at are
+    those of this model. `combine` looks at all models of a task; the two differ for measures whose
+    sign changes from model to model.
+    """
+    if rule not in MODEL_BY_MODEL:
+        raise ScoringError(f"no rule {rule!r} for one model; there are {', '.join(MODEL_BY_MODEL)}")
+    return float(RULES[rule](np.array(values, np.float64)[:, None])[0])
+
+
 def is_monotone(rule: str, measures: npt.ArrayLike) -> bool:
     """False where the combination does not grow with all measures: products of both signs."""
     measures = np.asarray(measures, np.float64)
@@ -119,6 +132,24 @@ def combination_name(rule: str, measures: Sequence[str]) -> str:
     """The combination as a measure: `pca-gi_intra_l0-mixup`, in whatever order they are given.
 
     No rule depends on the order. The name is a folder's on every system, needs no quotes in a
-    shell, and has no comma, which separates measures elsewhere.
+    shell, and has no comma, which separates measures elsewhere. Of a negated measure it has two
+    hyphens: `avg--pal_intra_l0-gi_intra_l0`.
     """
+    _check_rule(rule)
     return "-".join([rule, *sorted(measures)])
+
+
+def combination_parts(name: str) -> tuple[str, tuple[str, ...]] | None:
+    """Rule and measures of the name of a combination; None if it is not of that form."""
+    rule, *words = name.split("-")
+    measures, sign = [], ""
+    for word in words:
+        if word:
+            measures.append(sign + word)
+        sign = "" if word else "-"
+    return (rule, tuple(measures)) if rule in RULES and len(measures) > 1 else None
+
+
+def _check_rule(rule: str) -> None:
+    if rule not in RULES:
+        raise ScoringError(f"no rule {rule!r}; there are {', '.join(RULES)}")

@@ -1,15 +1,23 @@
-"""Files at the edge of this room: strict JSON in, whole files out."""
+"""Files at the edge, for scoring and ingestion alike: strict JSON in, whole files out.
+
+`parse_json`, `replace_file` and `count_tfrecords` raise ValueError and OSError, of which each
+package makes an error of its own; the other functions raise `ScoringError`.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import struct
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from scoring.errors import ScoringError
 
 _JUNK = (".DS_Store", "__MACOSX", "._")  # what macOS leaves in folders and archives
+_LENGTH = struct.Struct("<Q")
 
 
 def is_junk(path: Path) -> bool:
@@ -17,31 +25,70 @@ def is_junk(path: Path) -> bool:
     return path.name.startswith(_JUNK)
 
 
+def parse_json(data: bytes | str) -> Any:
+    """Any JSON value; a ValueError for broken JSON or UTF-8, a doubled key, or endless nesting."""
+    try:
+        return json.loads(data, object_pairs_hook=_without_doubles)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
 def read_json_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file, or a `ScoringError` that names the file and what is wrong."""
     try:
-        content = json.loads(path.read_bytes(), object_pairs_hook=_without_doubles)
+        content = parse_json(path.read_bytes())
     except OSError as error:
         raise ScoringError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:  # broken JSON, broken UTF-8, a doubled key
+    except ValueError as error:
         raise ScoringError(f"{path} is not valid JSON: {error}") from error
     if not isinstance(content, dict):
         raise ScoringError(f"{path} holds a JSON {type(content).__name__}, not an object")
     return content
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Writes a file in one step: a reader sees the old text or the new, never a part."""
+def replace_file(path: Path, data: bytes) -> None:
+    """Writes a file in one step and waits until it is on the disk.
+
+    Whatever happens meanwhile, a reader sees the old content or the new one, never a part.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            temporary.write_text(text, encoding="utf-8")
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Replaces a text file, or raises a `ScoringError`."""
+    try:
+        replace_file(path, text.encode())
     except OSError as error:
         raise ScoringError(f"cannot write {path}: {error.strerror}") from error
+
+
+def count_tfrecords(path: Path) -> int:
+    """The records of a TFRecord file; a ValueError says which one is cut off.
+
+    A record is a length (8 bytes), its checksum (4), so many bytes, and their checksum (4). Only
+    the lengths are read.
+    """
+    records, position, size = 0, 0, path.stat().st_size
+    with path.open("rb") as file:
+        while position < size:
+            file.seek(position)
+            header = file.read(_LENGTH.size)
+            length = _LENGTH.unpack(header)[0] if len(header) == _LENGTH.size else size
+            position += length + 16
+            if position > size:
+                raise ValueError(f"is cut off or damaged in record {records}")
+            records += 1
+    return records
 
 
 def model_name(key: str) -> str:
@@ -52,7 +99,6 @@ def model_name(key: str) -> str:
 def _without_doubles(items: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(items)
     if len(content) < len(items):
-        keys = [key for key, _ in items]
-        double = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {double!r} stands in it twice")
+        counts = Counter(key for key, _ in items)
+        raise ValueError(f"the key {counts.most_common(1)[0][0]!r} stands in it twice")
     return content

@@ -1,1 +1,1 @@
-"""The outside world: the `pgdl` command, kit-compatible programs, bundles and the zoo builder."""
+"""The outside world: the `pgdl` command, the kit's programs, bundles, diagnoses and studies."""

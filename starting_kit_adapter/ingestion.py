@@ -2,29 +2,33 @@
 
     python -m starting_kit_adapter.ingestion INPUT OUTPUT PROGRAM SUBMISSION
 
-Runs the submission over all tasks of INPUT by the kit's rules (design, section 4) and writes
-`OUTPUT/<task>.predict` at the end of each task. A task has 300 seconds per model, looked at after
-each model; the models after the one that exceeds them are EXCEEDED. The submission runs in its own
-process, which is given models and training data, but neither the output nor, where INPUT has
-them, the gaps (see `submission.stage` for what that is worth). If it fails, this program says where
-and exits with 1; the tasks done before keep their files.
+Runs the submission over all tasks of INPUT by the kit's rules and writes `OUTPUT/<task>.predict` at
+the end of each task. A `.predict` that is in OUTPUT before is deleted: a platform may have copied
+the submission's own files there. A task has 300 seconds per model, looked at after each model; the
+models after the one that exceeds them are EXCEEDED. The submission runs in its own process, which
+is given models and training data, but neither the output nor, where INPUT has them, the gaps (see
+`submission.stage` for what that is worth). If it fails, this program says where and exits with 1;
+the tasks finished before keep their files.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ingestion.budget import COMPETITION_SECONDS, EXCEEDED
 from ingestion.corpus import Task, find_corpus
+from ingestion.run.budget import COMPETITION_SECONDS, EXCEEDED
 from pgdl_measures.errors import PgdlError
 from scoring.errors import ScoringError
 from scoring.files import write_whole
+from scoring.kit.predictions import SUFFIX
 from starting_kit_adapter.submission.errors import SubmissionError
+from starting_kit_adapter.submission.metadata import check_metadata
 from starting_kit_adapter.submission.process import SubmissionProcess
 from starting_kit_adapter.submission.stage import environment, stage
 from starting_kit_adapter.submission.unzip import unzip
@@ -56,6 +60,7 @@ def run_submission(
 ) -> None:
     """Writes the predictions of a submission for every task of `inputs`."""
     tasks = find_corpus(inputs).tasks
+    _delete_predictions(output)
     with tempfile.TemporaryDirectory(prefix="pgdl_") as temporary:
         corpus, unpacked, work = (
             Path(temporary) / name for name in ("input", "submission", "work")
@@ -73,7 +78,7 @@ def run_submission(
         ) as process:
             for task in tasks:
                 values = run_task(task, process.measure, seconds_per_model=seconds_per_model)
-                write_whole(output / f"{task.name}.predict", json.dumps(values, indent=1) + "\n")
+                write_whole(output / f"{task.name}{SUFFIX}", json.dumps(values, indent=1) + "\n")
 
 
 def run_task(
@@ -98,6 +103,17 @@ def run_task(
     return values
 
 
+def _delete_predictions(output: Path) -> None:
+    for path in output.glob(f"*{SUFFIX}"):
+        try:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        except OSError as error:
+            raise SubmissionError(f"cannot delete {path}: {error.strerror}") from error
+
+
 def _folder(submission: Path, unpacked: Path) -> Path:
     """The folder of the submission, unpacked if it is a zip, with `complexity.py` at its top."""
     if submission.is_file():
@@ -110,6 +126,7 @@ def _folder(submission: Path, unpacked: Path) -> Path:
             f"{submission} has no complexity.py at its top: expected a folder, or a zip without a "
             "top folder, with complexity.py in it"
         )
+    check_metadata(folder)
     return folder
 
 

@@ -7,12 +7,12 @@ import pytest
 import tensorflow as tf
 from corpora import ARCHITECTURES, dataset, examples, write_model
 
-from pgdl_measures import statistics
-from pgdl_measures.curves import mixup_curve
 from pgdl_measures.data import TrainingData, training_data
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.network import network
+from pgdl_measures.network.compiled import network
 from pgdl_measures.perturbations.mixup import draw_batches, draw_pairs
+from pgdl_measures.response_curves import statistics
+from pgdl_measures.response_curves.curves import mixup_curve
 
 pytestmark = pytest.mark.keras2
 

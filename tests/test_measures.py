@@ -1,4 +1,4 @@
-"""The measure contract (design, section 3), for every registered measure."""
+"""The measure contract, for every registered measure."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from shared_data import SHARED, needs_shared
 from ingestion.corpus import find_corpus
 from ingestion.data import load_dataset
 from ingestion.models import build_model, load_model
+from ingestion.zoo.architectures import resnet
 from pgdl_measures import MeasureError, complexities, complexity, measures, register
 from pgdl_measures.base import CHAIN, IMAGES, INITIAL, Measure, Subject
 from pgdl_measures.errors import PgdlError, UnknownNameError
-from starting_kit_adapter.zoo.architectures import resnet
 
 pytestmark = pytest.mark.keras2
 
 NAMES = [measure.name for measure in measures()]
 OF_ANY_DATA = [measure.name for measure in measures() if not {IMAGES, INITIAL} & {*measure.needs}]
 OF_IMAGES = [measure.name for measure in measures() if IMAGES in measure.needs]
-OF_MIXUP = [measure.name for measure in measures() if measure.target.endswith("response:response")]
+OF_MIXUP = [measure.name for measure in measures() if measure.target.endswith("measures:response")]
 QUICK = {"batches": 5, "batch_size": 32}
 MODELS = ("model_1", "model_4")  # of one architecture, with batch norm: traced once
 
@@ -118,6 +118,7 @@ def test_measures_work_on_vectors_and_on_one_and_three_channels(names, shape, tm
         model = write_model(tmp_path / name, config, seed=0, data=train)
         apply = [n for n in names if len(shape) > 1 or n in OF_ANY_DATA]
         measured = complexities(apply, **QUICK)(model, dataset(*train))
+        assert measured.refusals == {}
         assert all(map(math.isfinite, measured.values()))
 
 
@@ -153,6 +154,29 @@ def test_a_measure_that_is_not_a_number_is_an_error():
     data = dataset(*examples(50, (2,), 2))
     with pytest.raises(MeasureError, match="pal_intra_l0 is nan"):
         complexity("pal_intra_l0", **QUICK)(model, data)
+
+
+def test_one_refusal_does_not_cost_the_other_measures():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
+    model.build((None, 4))
+    data = dataset(*examples(80, (4,), 3))
+    found = complexities(["gi_rotation", "mixup", "distance_from_init"], batches=3)(model, data)
+    assert found == {"mixup": complexity("mixup", batches=3)(model, data)}
+    assert set(found.refusals) == {"gi_rotation", "distance_from_init"}
+    assert "this measure is of images" in found.refusals["gi_rotation"]
+    with pytest.raises(MeasureError, match="gi_rotation has no value: the inputs have shape"):
+        found["gi_rotation"]
+    with pytest.raises(KeyError):
+        found["vpm"]
+
+
+def test_a_measure_with_a_bug_does_not_cost_the_others(monkeypatch):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(3)])
+    model.build((None, 4))
+    monkeypatch.setattr("pgdl_measures.norms.output.params", lambda subject: 1 / 0)
+    found = complexities(["params", "parameter_count"])(model, dataset(*examples(80, (4,), 3)))
+    assert found == {"parameter_count": 15.0}
+    assert found.refusals == {"params": "ZeroDivisionError: division by zero"}
 
 
 def test_names_and_options_that_do_not_exist_are_answered_with_the_nearest():
@@ -245,18 +269,12 @@ def test_inputs_that_are_no_numbers_are_named():
         complexity("mixup")(model, dataset(inputs, labels))
 
 
-def test_what_is_no_model_or_dataset_is_said():
-    model, inputs, labels = _anything()
-    with pytest.raises(
-        MeasureError, match=r"dataset is of <class 'tuple'>; .* unbatched tf.data.Dataset of"
-    ):
-        complexity("mixup")(model, (inputs, labels))
+def test_what_is_no_model_is_said():
+    _, inputs, labels = _anything()
     with pytest.raises(
         MeasureError, match=r"model is of <class 'str'>; expected a built tf.keras.Model"
     ):
         complexity("mixup")("model.keras", dataset(inputs, labels))
-    with pytest.raises(MeasureError, match=r"expected an unbatched one"):
-        complexity("mixup")(model, dataset(inputs, labels).batch(32))
 
 
 @pytest.mark.parametrize("value", [np.float32(0.5), tf.constant(0.5), np.array(0.5)])
@@ -276,4 +294,5 @@ def test_measures_run_on_all_toy_models(names):
     data = load_dataset(toy.shards())
     for model_id in toy.model_ids:
         values = complexities(names, batches=20)(kit_model(toy.model_folder(model_id)), data)
+        assert values.refusals == {}
         assert all(map(math.isfinite, values.values()))

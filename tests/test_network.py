@@ -9,9 +9,9 @@ from corpora import ARCHITECTURES, examples, write_model
 from kit import kit_model
 
 from ingestion.models import load_model
-from pgdl_measures.chain import is_chain
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.network import network
+from pgdl_measures.network.chain import is_chain
+from pgdl_measures.network.compiled import network
 
 pytestmark = pytest.mark.keras2
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate
 
-from pgdl_measures import statistics
+from pgdl_measures.response_curves import statistics
 
 INTRA = np.arange(11) / 20
 INTER = np.arange(10) / 20

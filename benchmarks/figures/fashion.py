@@ -13,9 +13,9 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot
 
-from pgdl_measures.plots import plot_curves
-from scoring.plots import plot_scatter
-from scoring.table import leaderboard
+from pgdl_measures.response_curves.plots import plot_curves
+from scoring.report.leaderboard import leaderboard
+from scoring.report.plots import plot_scatter
 
 
 def main(out: str, zoo: str, measure: str, path: str) -> None:

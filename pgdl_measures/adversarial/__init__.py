@@ -1,4 +1,4 @@
-"""Detecting overfitting via adversarial examples (paper 002).
+"""Detecting overfitting via adversarial examples (Werpachowski et al. 2019).
 
 independence  the tests: pairwise, N models, basic; p-values and intervals (NumPy only)
 translations  how an image is moved without losing pixels

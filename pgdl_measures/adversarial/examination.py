@@ -14,7 +14,7 @@ from pgdl_measures.adversarial.translations import translations
 from pgdl_measures.adversarial.windows import Windows
 from pgdl_measures.data import check_labels
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.network import Network
+from pgdl_measures.network.compiled import Network
 
 
 @dataclass(frozen=True)

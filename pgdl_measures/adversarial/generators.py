@@ -1,10 +1,10 @@
-"""Adversarial example generators over translations, and their densities (paper 002, Section 5.1).
+"""Adversarial example generators over translations, and their densities.
 
-g leaves a misclassified image where it is and moves another within eps: *strongest* to the
-misclassified neighbour of the largest l_exc, *nearest* to the closest misclassified one, *random*
-and *random2* to one that is drawn from all neighbours, or from these and the image itself. The
-density of a misclassified image x is h(x) = 1 / (1 + n(x)), with n(x) the number of neighbours that
-g moves to x (eq. 9), or its expectation (eq. 10).
+Werpachowski et al. 2019, Section 5.1. g leaves a misclassified image where it is and moves another
+within eps: *strongest* to the misclassified neighbour of the largest l_exc, *nearest* to the
+closest misclassified one, *random* and *random2* to one that is drawn from all neighbours, or from
+these and the image itself. The density of a misclassified image x is h(x) = 1 / (1 + n(x)), with
+n(x) the number of neighbours that g moves to x (eq. 9), or its expectation (eq. 10).
 
 Only what decides g and n is evaluated: the neighbourhoods of correctly classified images; then, for
 the images that are or end up misclassified, their neighbours; then, for those neighbours that might

@@ -1,8 +1,9 @@
-"""The L2-gradient generator of linear classifiers and its analytic density (paper 002, Section 4).
+"""The L2-gradient generator of linear classifiers and its analytic density.
 
-For f(x) = sgn(w.x + b) it moves a correctly classified x of label y to x' = x - eps y w / |w|, if
-that keeps the true label, and leaves all others. At most one x is moved to any x', so
-h(x') = rho(x') / (rho(x') + rho(x)), or 1 if there is none.
+Werpachowski et al. 2019, Section 4. For f(x) = sgn(w.x + b) the generator moves a correctly
+classified x of label y to x' = x - eps y w / |w|, if that keeps the true label, and leaves all
+others. At most one x is moved to any x', so h(x') = rho(x') / (rho(x') + rho(x)), or 1 if there is
+none.
 
 The data is a mixture of two Gaussians around y e_1, y = +-1, of which each is truncated where
 y x_1 <= margin; the true label is the sign of x_1.

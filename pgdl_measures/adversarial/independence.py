@@ -1,4 +1,6 @@
-"""Is a model independent of the sample it is tested on? (Paper 002, Sections 2.2 and 3, App. A.)
+"""Is a model independent of the sample it is tested on?
+
+Werpachowski et al. 2019, Sections 2.2 and 3, Appendix A.
 
 The adversarial risk estimate R_g (eq. 4) and the test error R_S (eq. 1) have the same mean if it
 is. The pairwise test compares them example by example (eq. 5-8); over N models the examples'

@@ -1,4 +1,7 @@
-"""The registered measure: evidence that a network depends on its own training data (paper 002)."""
+"""The registered measure: evidence that a network depends on its training data.
+
+Werpachowski et al. 2019, eq. 5-9.
+"""
 
 from __future__ import annotations
 

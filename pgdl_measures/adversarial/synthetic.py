@@ -1,4 +1,4 @@
-"""The synthetic study's experiments (paper 002, Section 4): linear classifiers in 500 dimensions.
+"""The synthetic study of Werpachowski et al. 2019, Section 4: linear classifiers in 500 dimensions.
 
 `INDEPENDENT` tests classifiers on fresh data. `DEPENDENT` tests them on a set of which one half is
 their training set, and a penalty 10^4 w_1^2 keeps them from the only feature that matters.

@@ -1,4 +1,4 @@
-"""Translations tau_v of images that lose no pixel (paper 002, Sections 5.1 to 5.3).
+"""Translations tau_v of images that lose no pixel (Werpachowski et al. 2019, Sections 5.1 to 5.3).
 
 A translation by v = (down, right) is a shift of a crop window by -v over a larger canvas. The
 density of a generator of range eps needs translations up to 3 eps (Figure 7). Where images have no

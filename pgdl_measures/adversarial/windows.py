@@ -1,8 +1,8 @@
 """Which translations of which images a network misclassifies, evaluated when first needed.
 
-A score is l_exc(f, x) = max_i l_i(f, x) - l_y(f, x) (paper 002, Section 5.1) of a misclassified
-window and `CORRECT` of any other, so that misclassified windows are those of scores from 0 on. The
-logits l are the outputs before a final softmax: probabilities would order windows otherwise.
+A misclassified window has the score l_exc(f, x) = max_i l_i(f, x) - l_y(f, x), which is 0 or more
+(Werpachowski et al. 2019, Section 5.1); any other has the score `CORRECT`. The logits l are the
+outputs before a final softmax: probabilities would order windows differently.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from pgdl_measures.adversarial.translations import Translations
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.network import Network
+from pgdl_measures.network.compiled import Network
 
 CORRECT = -1.0
 

@@ -21,7 +21,7 @@ import tensorflow as tf
 
 from pgdl_measures.base import Subject
 from pgdl_measures.data import check_images
-from pgdl_measures.network import Network
+from pgdl_measures.network.compiled import Network
 from pgdl_measures.norms.sampling import sample
 from pgdl_measures.perturbations.value_range import value_range
 

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from pgdl_measures.base import Subject
 from pgdl_measures.competition.features import layer_inputs
-from pgdl_measures.network import Network
+from pgdl_measures.network.compiled import Network
 from pgdl_measures.norms.initial import initial_weights
 from pgdl_measures.norms.sampling import sample
 

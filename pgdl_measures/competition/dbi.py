@@ -21,7 +21,7 @@ from pgdl_measures.base import Subject
 from pgdl_measures.competition.features import features, first_output
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.norms.sampling import sample
-from pgdl_measures.response import shared_curve
+from pgdl_measures.response_curves.measures import shared_curve
 
 _POOL = 4
 

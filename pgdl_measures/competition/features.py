@@ -8,8 +8,8 @@ import numpy as np
 import tensorflow as tf
 
 from pgdl_measures.base import Subject
-from pgdl_measures.chain import plain_chain
-from pgdl_measures.network import Network
+from pgdl_measures.network.chain import plain_chain
+from pgdl_measures.network.compiled import Network
 
 
 def layer_inputs(subject: Subject) -> list[int]:

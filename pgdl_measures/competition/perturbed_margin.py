@@ -25,7 +25,7 @@ from pgdl_measures.base import Subject
 from pgdl_measures.competition.augmentation import CHANNELS
 from pgdl_measures.competition.features import first_output
 from pgdl_measures.data import check_images
-from pgdl_measures.network import Network
+from pgdl_measures.network.compiled import Network
 from pgdl_measures.norms.sampling import sample
 
 _LEAST_NORM = 1e-7

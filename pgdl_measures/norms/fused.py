@@ -21,9 +21,9 @@ import numpy as np
 import tensorflow as tf
 
 from pgdl_measures.base import Subject
-from pgdl_measures.chain import plain_chain
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.network import Network
+from pgdl_measures.network.chain import plain_chain
+from pgdl_measures.network.compiled import Network
 from pgdl_measures.norms.initial import initial_weights
 
 _layers = tf.keras.layers

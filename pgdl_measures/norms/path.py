@@ -15,7 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from pgdl_measures.base import Subject
-from pgdl_measures.network import Network
+from pgdl_measures.network.compiled import Network
 from pgdl_measures.norms.fused import FusedNetwork, fused_network
 from pgdl_measures.norms.margin import margin
 

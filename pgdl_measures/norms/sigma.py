@@ -28,7 +28,7 @@ import tensorflow as tf
 from pgdl_measures.accuracy import share_correct
 from pgdl_measures.base import Subject
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.network import Network
+from pgdl_measures.network.compiled import Network
 from pgdl_measures.norms.fused import FusedNetwork, fused_network
 from pgdl_measures.norms.sampling import sample
 

@@ -1,4 +1,4 @@
-"""The perturbations T_alpha of Section 4.2 of paper 000, as functions of image batches.
+"""The perturbations T_alpha of Section 4.2 of Schiff et al. 2021, as functions of image batches.
 
 Each is `(images, magnitude, rng) -> images`, the signature of a user's own too (see `catalogue`).
 Images are float32 [n, h, w, c] with black at 0 and white at 1; `magnitude` is [n, 1, 1, 1], one

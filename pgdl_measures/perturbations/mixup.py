@@ -1,4 +1,4 @@
-"""Intra- and inter-class mixup (paper 000, Section 4.1.1, Appendix A.5, Algorithm 3).
+"""Intra- and inter-class mixup (Schiff et al. 2021, Section 4.1.1, Appendix A.5, Algorithm 3).
 
 Who is mixed with whom depends on the labels alone, so the pairs of all batches are drawn first, as
 indices; x_p = (1 - alpha) x1 + alpha x2 keeps the label of x1.

@@ -1,6 +1,6 @@
-"""The operations of RandAugment and the single transformations of paper 004, by name.
+"""The operations of RandAugment and the single transformations of Wu et al. 2021, by name.
 
-Operations, ranges and details of RandAugment are those of the implementation that paper 004 uses
+Operations, ranges and details of RandAugment are those of the implementation that the paper uses
 (its footnote 3: github.com/ildoonet/pytorch-randaugment, RandAugment/augmentations.py at 48b8f50),
 which calls Pillow. Some of it surprises: translations are in pixels, so that at M = 20 they move a
 32 x 32 image (by 67) out of sight and leave it black; `SolarizeAdd` adds to all pixels; a

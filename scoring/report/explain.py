@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scoring.reference import Reference
+from scoring.kit.reference import Reference
 
 
 def explained(reference: Reference) -> dict[str, float]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from scoring.errors import ScoringError
+from scoring.canvas import need_matplotlib, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,19 +70,14 @@ def draw(
     size: tuple[float, float] = (4.5, 2.9),
 ) -> Figure:
     """Draws on axes of `size` inches; `alt` says in words what this picture alone shows."""
-    try:
-        import matplotlib
-        from cycler import cycler
-        from matplotlib.figure import Figure as Canvas
-    except ImportError as error:
-        raise ScoringError(
-            "the report's plots need Matplotlib, which is not installed: "
-            "pip install 'pgdl-measures[plots]'"
-        ) from error
+    need_matplotlib()
+    import matplotlib
+    from cycler import cycler
+
     colours: dict[Any, Any] = {"axes.prop_cycle": cycler(color=_SERIES)}
     with matplotlib.rc_context({**_SETTINGS, **colours}):
-        canvas = Canvas(figsize=size, layout="constrained")
-        plot(canvas.add_subplot())
+        canvas, axes = new_figure(1, 1, size)
+        plot(axes[0, 0])
         file = io.StringIO()
         no_metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         canvas.savefig(file, format="svg", transparent=True, metadata=no_metadata)

@@ -12,7 +12,8 @@ import json
 import math
 from typing import Any
 
-from scoring.evaluation import Evaluation
+from scoring.kit.results import kit_lines
+from scoring.report.leaderboard import Entry, Leaderboard, Row
 from scoring.report.notes import PARTIAL, notes
 from scoring.report.robust_formats import (
     board_cells,
@@ -22,21 +23,20 @@ from scoring.report.robust_formats import (
     robust_sheets,
 )
 from scoring.report.sheets import Cell, Sheet, markdown
-from scoring.results import kit_lines
-from scoring.table import Entry, Leaderboard, Row
+from scoring.robust.evaluation import Evaluation
 
 MARK = " *"  # behind the name of a measure that was not scored on all tasks
 
 _COLUMNS = (
     *("measure", "average", "tasks_scored", "task", "score", "low", "high", "kendall", "spearman"),
-    *("seconds", "smallest_given", "reason"),
+    *("seconds", "minimizing_pair", "reason"),
 )
 _ROBUST_COLUMNS = ("psi", "sign_error", "sign_error_90", "sign_error_mean", "weaker_sign_error")
 
 
 def sheets(board: Leaderboard) -> tuple[Sheet, ...]:
     """The average over tasks where there are several, and the sheets of each task."""
-    found = [] if board.has_one_task else [_average_sheet(board)]
+    found = [] if board.has_one_task else [average_sheet(board)]
     for task in board.tasks:
         found.append(_task_sheet(board, task))
         robust = _robust(board, task)
@@ -65,8 +65,8 @@ def to_csv(board: Leaderboard) -> str:
         whole = _row_numbers(row)
         for task in board.tasks:
             numbers = {**whole, "task": task, **_entry_numbers(board, row, task)}
-            given = numbers["smallest_given"]
-            writer.writerow({**numbers, "smallest_given": given and ", ".join(given)})
+            given = numbers["minimizing_pair"]
+            writer.writerow({**numbers, "minimizing_pair": given and ", ".join(given)})
     return text.getvalue()
 
 
@@ -95,7 +95,8 @@ def exact(row: Row, task: str | None = None) -> float | None:
     return float(kit_lines(row.scores)[key]) if defined else None
 
 
-def _average_sheet(board: Leaderboard) -> Sheet:
+def average_sheet(board: Leaderboard) -> Sheet:
+    """The average of every measure over the tasks, and its score on each."""
     rows = tuple(
         (
             f"{row.measure}{'' if row.is_whole else MARK}",
@@ -119,7 +120,7 @@ def _task_sheet(board: Leaderboard, task: str) -> Sheet:
     headers = (
         *("measure", "CMI x 100", "95 % interval", "Kendall", "Spearman"),
         *(board_headers(robust) if robust else ()),
-        *("s/model", "smallest given"),
+        *("s/model", "minimizing pair"),
     )
     cells = tuple((measure, *_task_cells(entry, more[measure])) for measure, entry in rows)
     return Sheet(task, headers, cells)
@@ -162,7 +163,7 @@ def _entry_numbers(board: Leaderboard, row: Row, task: str) -> dict[str, Any]:
         "kendall": entry.kendall,
         "spearman": entry.spearman,
         "seconds": entry.seconds,
-        "smallest_given": None if found is None else found.minimum.hparams,
+        "minimizing_pair": None if found is None else found.minimum.hparams,
         "pairs": []
         if found is None
         else [

@@ -1,17 +1,17 @@
 """What a reader of a leaderboard must know besides its numbers, one line each.
 
-Tasks that were not run, combinations that are out of date, training accuracies that spread,
-incomplete grids, models that failed, and for each task the measures without a score, and why, or
-that rank its models backwards, which the CMI does not see. Measures with the same problem share a
-line.
+Damaged lines of the record, tasks that were not run, combinations that are out of date, training
+accuracies that spread, incomplete grids, models that failed, and for each task the measures without
+a score, and why, or that rank its models backwards, which the CMI does not see. Measures with the
+same problem share a line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from scoring.report.leaderboard import Leaderboard
 from scoring.spread import spread_warning
-from scoring.table import Leaderboard
 
 _NAMED = 5  # at most so many names are listed in a note
 
@@ -20,7 +20,7 @@ PARTIAL = "not scored on all tasks: its average is over fewer tasks than there a
 
 def notes(board: Leaderboard) -> tuple[str, ...]:
     """All notes, the most general first."""
-    found = []
+    found = list(board.run.problems)
     if board.not_run:
         found.append(f"not run, so that no average is over all tasks: {_listed(board.not_run)}")
     if board.outdated:
@@ -72,7 +72,7 @@ def _scores(board: Leaderboard, task: str) -> Iterator[str]:
         yield f"no score for {_listed(names)}: {reason}"
     ranked = board.ranked(task)
     unsure = [measure for measure, entry in ranked if entry.interval is None]
-    if unsure:
+    if unsure and board.replicates:
         yield f"too few models for an interval: {_listed(unsure)}"
     backwards = [measure for measure, entry in ranked if (entry.kendall or 0.0) < 0]
     if backwards:

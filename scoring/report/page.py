@@ -12,14 +12,14 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
+from scoring.markup import items
 from scoring.report.figures import Figure
 from scoring.report.formats import exact
-from scoring.report.markup import items
+from scoring.report.leaderboard import Leaderboard
 from scoring.report.notes import notes
 from scoring.report.published import CITATION
 from scoring.report.tables import average_table, competition_tasks, published_table
 from scoring.report.task import task_section
-from scoring.table import Leaderboard
 
 
 def report_page(

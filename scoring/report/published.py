@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from scoring.reference import Reference
+from scoring.kit.reference import Reference
 
 CITATION = (
     "Y. Schiff, B. Quanz, P. Das, P.-Y. Chen: Predicting Deep Neural Network Generalization with "

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from html import escape
 
-from scoring.evaluation import Evaluation
-from scoring.families import hparam_families, summarize
+from scoring.markup import Column, number, table
 from scoring.report.figures import Figure, draw, figures
-from scoring.report.markup import Column, number, table
 from scoring.report.robust_formats import robust_sheets
+from scoring.report.robust_plots import plot_sign_errors, plot_triangle
 from scoring.report.sheets import Cell, Sheet
-from scoring.robust_plots import plot_sign_errors, plot_triangle
+from scoring.robust.evaluation import Evaluation
+from scoring.robust.families import hparam_families, summarize
 
 _ABOUT = (
     "<h3>In the worst environment</h3>\n"

@@ -11,11 +11,11 @@ import io
 import json
 from typing import Any
 
-from scoring.evaluation import Evaluation, records
-from scoring.families import Summary, hparam_families, summarize
-from scoring.regression import FAMILIES
 from scoring.report.sheets import Cell, Sheet
-from scoring.robust_board import evaluation_notes
+from scoring.robust.board import evaluation_notes
+from scoring.robust.evaluation import Evaluation, records
+from scoring.robust.families import Summary, hparam_families, summarize
+from scoring.robust.oracles import FAMILIES
 
 _COLUMNS = (
     *("measure", "quantity", "family", "low", "high", "environments", "kept"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
+from scoring.markup import MISSING, Column, number, shaded, table
 from scoring.report import published
 from scoring.report.formats import exact
-from scoring.report.markup import MISSING, Column, number, shaded, table
-from scoring.table import Entry, Leaderboard, Row
+from scoring.report.leaderboard import Entry, Leaderboard, Row
 
 _NOT_LEGIBLE = '<span class="missing" title="not legible in our copy">&middot;</span>'
 
@@ -37,7 +37,7 @@ def task_table(board: Leaderboard, task: str) -> str:
     """All that is known of every measure on one task."""
     headings = ["CMI × 100", "95 % interval", "Kendall τ", "Spearman ρ", "s/model"]  # noqa: RUF001
     columns = [Column("measure", numeric=False), *map(Column, headings)]
-    columns.append(Column("smallest given", numeric=False))
+    columns.append(Column("minimizing pair", numeric=False))
     by_name = {row.measure: row for row in board.rows}
     reference = board.references.get(task)
     known = published.published_scores(reference) if reference is not None else {}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from scoring.plots import plot_leaderboard, plot_pairs, plot_scatter
-from scoring.reference import Reference
+from scoring.kit.reference import Reference
 from scoring.report.explain import explained, most_explaining
 from scoring.report.figures import Figure, draw, figures
+from scoring.report.leaderboard import Entry, Leaderboard
+from scoring.report.plots import plot_leaderboard, plot_pairs, plot_scatter
 from scoring.report.published import published_scores
 from scoring.report.robust import robust_section
 from scoring.report.tables import task_table
-from scoring.table import Entry, Leaderboard
 
 _MANY = 8  # measures: then their figure is as tall as two others
 

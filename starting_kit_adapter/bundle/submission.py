@@ -19,8 +19,8 @@ from dataclasses import fields, replace
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import UnknownNameError
 from pgdl_measures.registry import measures as registered
+from scoring.combine import MODEL_BY_MODEL
 from starting_kit_adapter.bundle.errors import BundleError
-from starting_kit_adapter.bundle.rules import RULES
 from starting_kit_adapter.bundle.vendor import is_ours, vendored
 
 PACKAGE = "pgdl_bundle"  # not among installed packages, nor in the programs that run submissions
@@ -47,7 +47,7 @@ Made by `pgdl bundle`; larger means a larger predicted generalization gap.
 """
 
 from {package}.pgdl_measures.base import Measure, Subject
-from {package}.starting_kit_adapter.bundle.rules import RULES
+from {package}.scoring.combine import combine_one
 
 MEASURES = [
 {measures}
@@ -56,28 +56,29 @@ MEASURES = [
 
 def complexity(model, dataset):
     subject = Subject(model, dataset, max_bytes=MEASURES[0].max_bytes)
-    return RULES[{rule!r}]([measure.on(subject) for measure in MEASURES])
+    return combine_one({rule!r}, [measure.on(subject) for measure in MEASURES])
 '''
 
 
 def submission_files(measures: Sequence[Measure], rule: str | None = None) -> dict[str, bytes]:
-    """The files of a submission of one measure, or of several combined by one of `RULES`."""
+    """The files of a submission of one measure, or of several and the rule that combines them."""
     if not measures or (len(measures) > 1) != (rule is not None):
         raise BundleError(
             f"{len(measures)} measures and the combination {rule!r}: several measures need one of "
-            f"{', '.join(RULES)}, and one measure needs none"
+            f"{', '.join(MODEL_BY_MODEL)}, and one measure needs none"
         )
-    if rule is not None and rule not in RULES:
-        raise UnknownNameError("combination", rule, RULES)
+    if rule is not None and rule not in MODEL_BY_MODEL:
+        raise UnknownNameError("combination", rule, MODEL_BY_MODEL)
     description = describe(measures, rule)
     inside = [_inside(measure) for measure in measures]
     modules = {"pgdl_measures.base", *(module for m in measures for module in _modules(m))}
-    if not all(map(is_ours, modules)):  # whose code may ask for any measure by its name
+    if not all(map(is_ours, modules)):  # a user's code may ask for any measure, and register
         modules |= {module for m in registered() for module in _modules(m)}
+        modules.add("pgdl_measures.own_perturbations")
     if rule is None:
         program = _ONE.format(description=description, package=PACKAGE, measure=inside[0])
     else:
-        modules.add("starting_kit_adapter.bundle.rules")
+        modules.add("scoring.combine")
         program = _SEVERAL.format(
             description=description,
             package=PACKAGE,

@@ -89,7 +89,9 @@ def _data_files(package: Path) -> list[Path]:
     return [
         path
         for path in package.iterdir()
-        if path.is_file() and path.suffix not in (".py", ".pyc") and not path.name.startswith(".")
+        if path.is_file()
+        and path.suffix not in (".py", ".pyc", ".typed")
+        and not path.name.startswith(".")
     ]
 
 

@@ -6,8 +6,7 @@ import argparse
 import hashlib
 from pathlib import Path
 
-from starting_kit_adapter.bundle.rules import RULES
-from starting_kit_adapter.cli.run_options import parse_option
+from starting_kit_adapter.terminal.run_options import parse_option
 
 HELP = "Write a measure as a submission zip that the starting kit and Codabench run"
 EXAMPLES = """\
@@ -30,9 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-m", "--measures", required=True, help="one name, or several separated by commas"
     )
     parser.add_argument(
-        "--combine",
-        choices=tuple(RULES),
-        help="how several measures are combined",
+        "--combine", metavar="RULE", help="how several measures are combined: avg, prod, prod_avg"
     )
     parser.add_argument(
         "--set",
@@ -46,13 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ingestion.chosen import choose_measures
+    from ingestion.run.chosen import choose_measures
     from starting_kit_adapter.bundle.archive import write_zip, zip_bytes
     from starting_kit_adapter.bundle.submission import describe, submission_files
 
     options = dict(map(parse_option, args.options))
     if options:  # to know if the measures have them, these must be imported
-        from starting_kit_adapter.cli.quiet import import_tensorflow
+        from ingestion.quiet import import_tensorflow
 
         import_tensorflow()
     measures = choose_measures([name.strip() for name in args.measures.split(",")], options)

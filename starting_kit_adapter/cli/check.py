@@ -1,20 +1,20 @@
-"""`pgdl check`: is a corpus what it should be?"""
+"""`pgdl check`: reads a corpus completely and lists its problems."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from starting_kit_adapter.cli.text import Progress, table
+from starting_kit_adapter.terminal.text import Progress, table
 
-HELP = "Read all of a corpus and say what is wrong with it"
+HELP = "Read a corpus completely and list its problems"
 EXAMPLES = """\
 examples:
   pgdl check zoo/                       files, models, grid and data of every task
-  pgdl check zoo/ --accuracy            and each model's accuracy against the recorded one
+  pgdl check zoo/ --accuracy            also compare each model's accuracy with the recorded one
   pgdl check corpus/ --tasks task1_v4,task2_v1
 
-The exit code is 1 if there is any problem; warnings do not count.
+The exit code is 1 if there is a problem; warnings do not change it.
 """
 
 
@@ -30,11 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ingestion.corpus import find_corpus
-    from starting_kit_adapter.cli.quiet import import_tensorflow
+    from ingestion.quiet import import_tensorflow
 
     tasks = find_corpus(args.corpus).select(args.tasks)
     import_tensorflow()
-    from starting_kit_adapter.check import check_task
+    from starting_kit_adapter.diagnose.check import check_task
 
     with Progress(sum(len(task.model_ids) for task in tasks), "models") as progress:
         checks = [

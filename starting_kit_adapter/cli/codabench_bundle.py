@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 HELP = "Write a complete Codabench competition around a corpus"
@@ -15,6 +16,9 @@ A corpus of more than 1 GB goes into the zip only with `--input-data zip`. Other
   KEY              the key of a data set that you have uploaded on Codabench's resources page
   /app/data/NAME   the folder NAME in the data folder of your own compute workers
 Put there only what submissions may see: no model_configs.json, no test data.
+
+Codabench's default queue stops a submission after 600 seconds, whatever the phase says. If that is
+too short, make a queue of your own compute workers on Codabench and give its vhost with --queue.
 
 Submissions run in the docker image, which needs Python 3.9 or later with tensorflow, numpy and what
 participants may import; measures that use SciPy need an image that has it.
@@ -39,6 +43,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--docker-image", default="tensorflow/tensorflow:2.15.0", help="(default: %(default)s)"
     )
     parser.add_argument(
+        "--queue",
+        metavar="VHOST",
+        help="the vhost of a queue of your own compute workers (default: the default queue, which "
+        "stops a submission after 600 seconds)",
+    )
+    parser.add_argument(
+        "--auto-approve",
+        action="store_true",
+        help="whoever registers takes part at once (default: an organizer approves each)",
+    )
+    parser.add_argument(
         "--start",
         default="2024-01-01 00:00:00",
         metavar="'YYYY-MM-DD HH:MM:SS'",
@@ -51,8 +66,10 @@ def run(args: argparse.Namespace) -> int:
     from starting_kit_adapter.bundle.archive import write_zip
     from starting_kit_adapter.bundle.errors import BundleError
     from starting_kit_adapter.codabench.competition import (
+        DEFAULT_QUEUE_SECONDS,
         Settings,
         competition_files,
+        execution_seconds,
         input_data,
     )
 
@@ -62,8 +79,9 @@ def run(args: argparse.Namespace) -> int:
         size = sum(path.stat().st_size for path in paths)
         if size > _ZIP_LIMIT:
             raise BundleError(
-                f"the models and training data of {args.corpus} have {size / 1e9:.1f} GB: say "
-                "`--input-data zip` to zip them nevertheless, or where else the workers find them"
+                f"the models and training data of {args.corpus} have {size / 1e9:.1f} GB: give "
+                "`--input-data zip` to zip them nevertheless, or the place where the workers find "
+                "them"
             )
     in_zip = args.input_data in (None, "zip")
     settings = Settings(
@@ -71,8 +89,18 @@ def run(args: argparse.Namespace) -> int:
         docker_image=args.docker_image,
         start=args.start,
         input_data=None if in_zip else args.input_data,
+        queue=args.queue,
+        auto_approve=args.auto_approve,
     )
     files = competition_files(tasks, settings)
     write_zip(args.output, files)
     print(f"wrote {args.output}: {len(tasks)} tasks, {args.output.stat().st_size / 1e6:.1f} MB")
+    seconds = execution_seconds(tasks)
+    if args.queue is None and seconds > DEFAULT_QUEUE_SECONDS:
+        print(
+            f"warning: a submission may take {seconds} seconds, but Codabench's default queue "
+            f"stops it after {DEFAULT_QUEUE_SECONDS}: give a queue of your own with --queue",
+            file=sys.stderr,
+        )
+    print("after the upload, publish the competition: until then only its organizers see it")
     return 0

@@ -23,15 +23,13 @@ rules:
 A combination is a measure like any other: score, table and report show it.
 """
 
-RULES = ("pca", "npca", "avg", "prod", "prod_avg", "avg_rank")
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", type=Path, metavar="OUT", help="the folder that `pgdl run` wrote")
     parser.add_argument(
         "-m", "--measures", required=True, metavar="A,B", help="two or more, separated by commas"
     )
-    parser.add_argument("--rule", required=True, choices=RULES)
+    parser.add_argument("--rule", required=True, help="one of the rules below")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT2", help="where to write; default: into OUT"
     )
@@ -39,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Writes the combination; 1 if a task has none."""
-    from scoring.combine_files import combine_run
     from scoring.errors import ScoringError
+    from scoring.kit.combined import combine_run
 
     measures = [name.strip() for name in args.measures.split(",") if name.strip()]
     if len(set(measures)) < 2:

@@ -1,16 +1,25 @@
-"""`pgdl ls`: what there is. Needs no TensorFlow."""
+"""`pgdl ls`: what there is. Lists need no TensorFlow; the entry of one measure does."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from starting_kit_adapter.cli.text import table
+from pgdl_measures.errors import PgdlError
+from starting_kit_adapter.terminal.text import table
+
+if TYPE_CHECKING:
+    from ingestion.corpus import Task
 
 HELP = "List the tasks or models of a corpus, or the measures"
 EXAMPLES = """\
 examples:
-  pgdl ls measures
+  pgdl ls measures                                    all of them
+  pgdl ls measures gi_intra_l0                        formula, paper, options of one
+  pgdl ls measures 'gi_*' --max-cost low
+  pgdl ls measures --family norms --without "initial weights"
+  pgdl ls measures --markdown > docs/measures.md
   pgdl ls tasks zoo/
   pgdl ls models zoo/ --tasks digits
 """
@@ -18,7 +27,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
-    what.add_parser("measures", help="the registered measures")
+    _add_measures(what.add_parser("measures", help="the measures, or all about one of them"))
     tasks = what.add_parser("tasks", help="the tasks of a corpus")
     tasks.add_argument("corpus", type=Path)
     models = what.add_parser("models", help="the models of a corpus, with what is known of them")
@@ -26,13 +35,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     models.add_argument("--tasks", help="only these, separated by commas")
 
 
+def _add_measures(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "name", metavar="NAME", nargs="?", help="a measure, or a pattern such as 'gi_*'"
+    )
+    parser.add_argument("--family", help="only measures of this family")
+    parser.add_argument(
+        "--needs", metavar="WHAT", help="only measures that need this, such as images"
+    )
+    parser.add_argument("--without", metavar="WHAT", help="only measures that do not need this")
+    parser.add_argument(
+        "--max-cost", metavar="COST", help="weights, low, medium or high: only up to this cost"
+    )
+    parser.add_argument("--markdown", action="store_true", help="all entries, as docs/measures.md")
+
+
 def run(args: argparse.Namespace) -> int:
     if args.what == "measures":
-        from pgdl_measures import measures
-
-        shown = [[m.name, m.summary, ", ".join(m.needs)] for m in measures()]
-        print(table(["measure", "what it is", "needs"], shown))
-        return 0
+        return _measures(args)
 
     from ingestion.corpus import find_corpus
 
@@ -46,8 +66,31 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _models(task) -> str:  # type: ignore[no-untyped-def]
-    from scoring.reference import read_reference
+def _measures(args: argparse.Namespace) -> int:
+    from pgdl_measures.registry import complexity, measures
+    from starting_kit_adapter.terminal.measures import NAMES, markdown, measure_list, measure_page
+
+    name = args.name or "*"
+    filters = {key: getattr(args, key) for key in ("family", "needs", "without", "max_cost")}
+    is_pattern = bool(set(name) & set("*?["))
+    found = measures(name, **filters) if is_pattern else [complexity(name)]
+    if args.markdown or not is_pattern:
+        from ingestion.quiet import import_tensorflow
+
+        import_tensorflow()  # the options are read from the code of the measures
+    if args.markdown:
+        print(markdown(found), end="")
+    elif not is_pattern:
+        print(measure_page(found[0]))
+    elif found:
+        print(f"{measure_list(found)}\n\n{len(found)} of {len(measures())} measures.\n{NAMES}")
+    else:
+        raise PgdlError("no measure matches; `pgdl ls measures` lists all")
+    return 0
+
+
+def _models(task: Task) -> str:
+    from scoring.kit.reference import read_reference
 
     if task.reference is None:
         return table(["model"], [[model_id] for model_id in task.model_ids])

@@ -11,10 +11,11 @@ from logging import Formatter
 from absl import logging
 from absl.flags import argparse_flags
 
-from ingestion.fingerprint import toolkit_version
+from ingestion.run.fingerprint import toolkit_version
 from pgdl_measures.errors import PgdlError
 from scoring.errors import ScoringError
-from starting_kit_adapter.cli.text import as_sentence
+from starting_kit_adapter.terminal.negation import join_negated
+from starting_kit_adapter.terminal.text import as_sentence
 
 VERBS = (
     *("ls", "check", "zoo"),
@@ -27,11 +28,11 @@ DESCRIPTION = """\
 Predict how well trained networks generalize, from the networks and their training data alone.
 
 typical use:
-  pgdl zoo build --data digits --grid digits -o zoo     train a zoo of one's own
-  pgdl check zoo --accuracy                             is this corpus what it should be?
-  pgdl ls measures                                      what can be computed
-  pgdl run zoo -m gi_intra_l0,mixup -o out              predict
-  pgdl report out -o report.html                        how good are the predictions?
+  pgdl zoo build --data digits --grid digits -o zoo     train a small zoo (a grid of models)
+  pgdl check zoo --accuracy                             are all files and models readable?
+  pgdl ls measures                                      the measures and what they need
+  pgdl run zoo -m gi_intra_l0,mixup -o out              compute two measures for every model
+  pgdl report out -o report.html                        how well do they predict the gaps?
 """
 
 
@@ -73,12 +74,12 @@ def main(args: argparse.Namespace) -> int:
 def entry_point() -> None:
     """The console script.
 
-    Not `absl.app.run`: TensorFlow up to 2.14, imported inside of it, compares tensors by identity.
+    Not `absl.app.run`: imported inside of it, TensorFlow up to 2.14 compares tensors by identity.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up chatter
     logging.use_absl_handler()
     logging.get_absl_handler().setFormatter(Formatter("pgdl: %(message)s"))
-    sys.exit(main(_parser().parse_args()))
+    sys.exit(main(_parser().parse_args(join_negated(sys.argv[1:]))))
 
 
 if __name__ == "__main__":

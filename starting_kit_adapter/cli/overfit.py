@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from starting_kit_adapter.cli.numbers import positive, seed
-from starting_kit_adapter.cli.text import Progress
+from starting_kit_adapter.terminal.numbers import positive, seed
+from starting_kit_adapter.terminal.text import Progress
 
 if TYPE_CHECKING:
-    from starting_kit_adapter.overfit.report import Report
+    from starting_kit_adapter.diagnose.overfit.report import Report
 
 HELP = "Is a model (or are N training runs of it) overfitted to a test set?"
 EXAMPLES = """\
@@ -28,9 +28,10 @@ one value of everything (see `pgdl zoo build -h`):
   pgdl overfit --models zoo/input_data/one_cell --data npz:fashion.npz --split unseen
 
 Tests the hypothesis that the model is independent of the images, by the adversarial risk estimate
-of paper 002: no new data is needed. Images are shifted by up to eps pixels. They must have 6 eps
-pixels more than the model takes, each way; where they have the model's size they are upsampled (as
-in the paper; train on such images with `pgdl zoo build --protocol rescaled`) or shifted circularly.
+of Werpachowski et al. 2019: no new data is needed. Images are shifted by up to eps pixels. They
+must have 6 eps pixels more than the model takes, each way; where they have the model's size they
+are upsampled (as in the paper; train on such images with `pgdl zoo build --protocol rescaled`) or
+shifted circularly.
 The test assumes that shifted images are as likely as the images. Where these were centred it
 rejects without overfitting: compare with --split unseen, and see the error by shift.
 
@@ -74,25 +75,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Examines, prints and writes."""
-    from starting_kit_adapter.cli.quiet import import_tensorflow
+    from ingestion.quiet import import_tensorflow
 
     import_tensorflow()
-    from starting_kit_adapter.overfit import models, sets
-    from starting_kit_adapter.overfit.report import examine_models
-    from starting_kit_adapter.overfit.words import describe
-    from starting_kit_adapter.zoo.sources import load_source
+    from ingestion.any_model import read_architecture, read_model
+    from ingestion.sources import load_source
+    from starting_kit_adapter.diagnose.overfit import models, sets
+    from starting_kit_adapter.diagnose.overfit.report import examine_models
+    from starting_kit_adapter.diagnose.overfit.words import describe
 
     paths = models.find_models(args.model, args.models)
-    models.check_one_architecture(
-        {name: models.read_model(path)[0] for name, path in paths.items()}
-    )
+    models.check_one_architecture({name: read_architecture(path) for name, path in paths.items()})
     models.check_one_training({name: models.read_training(path) for name, path in paths.items()})
     origin = sets.find_origin(paths.values())
     train, test = sets.limits(origin, args.train_examples, args.test_examples)
     data = load_source(args.data, args.image_size)
     chosen = sets.choose_sets(data, args.split, origin, train, test)
     notes = sets.notes(origin, args.split, train, test, args.eps)
-    readers = {name: lambda path=path: models.read_model(path)[1] for name, path in paths.items()}
+    readers = {name: lambda path=path: read_model(path)[1] for name, path in paths.items()}
     reports = {}
     with Progress(len(chosen) * len(paths), "models") as progress:
         for split, images in chosen.items():
@@ -120,8 +120,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(folder: Path, settings: dict[str, Any], reports: dict[str, Report]) -> None:
     from scoring.files import write_whole
-    from starting_kit_adapter.figures import save
-    from starting_kit_adapter.overfit import plots
+    from starting_kit_adapter.diagnose.overfit import plots
+    from starting_kit_adapter.terminal.figures import save
 
     content = {**settings, "sets": {split: r.to_json() for split, r in reports.items()}}
     write_whole(folder / "overfit.json", json.dumps(content, indent=1) + "\n")

@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pgdl_measures.errors import PgdlError
-from starting_kit_adapter.cli.failures import tell_failures
-from starting_kit_adapter.cli.run_options import (
-    DEFAULTS,
+from starting_kit_adapter.terminal.failures import tell_failures, warn
+from starting_kit_adapter.terminal.run_options import (
     add_arguments,
+    make_executor,
+    make_limits,
     parse_option,
     plain,
     read_settings,
     typed,
 )
-from starting_kit_adapter.cli.text import Progress, duration, table
+from starting_kit_adapter.terminal.text import Progress, duration, table
 
 if TYPE_CHECKING:
-    from ingestion.plan import Request
-    from ingestion.run import Executor, Report
+    from ingestion.run.loop import Report
 
 __all__ = ["EXAMPLES", "HELP", "add_arguments", "run"]
 
@@ -49,109 +49,67 @@ model has no value.
 
 
 def run(args: argparse.Namespace) -> int:
-    from ingestion.plan import Plan
-    from ingestion.run import Listener
-    from ingestion.run import run as run_measures
+    from ingestion import evaluate
+    from ingestion.run.loop import Listener
+    from ingestion.run.plan import Job, Plan
 
     given = read_settings(args)
-    request, executor = _request(args.corpus, given), _executor({**DEFAULTS, **given})
-    output = Path(given["output"])
-    about = {"corpus": str(args.corpus.resolve()), "settings": plain(given)}
+    for option in ("measures", "output"):
+        if option not in given:
+            raise PgdlError(f"--{option} is missing: give it here or in a --config file")
+    names = _names(given["measures"])
+    options = dict(map(parse_option, given.get("set", [])))
+    seed = given.get("seed", options.pop("seed", None))
     progress = Progress(0, "models")
 
     def planned(plan: Plan) -> None:
         progress.total = len(plan.jobs)
         if plan.changed:
             print(f"{plan.changed} models changed since they were measured: computed again")
-        asked = {measure.name for measure in request.measures}
-        if others := sorted({measure for _, _, measure in plan.outdated} - asked):
-            print(f"no predictions until run again, because models changed: {', '.join(others)}")
+        if plan.withdrawn:
+            others = ", ".join(plan.withdrawn)
+            print(f"no predictions until run again, because models changed: {others}")
 
-    listener = Listener(
-        planned, lambda job, good: progress.step(f"{job.task} {job.model}", failed=not good)
-    )
+    def step(job: Job, good: bool) -> None:
+        progress.step(f"{job.task} {job.model}", failed=not good)
+
     try:
         with progress:
-            report = run_measures(request, output, executor, listener, about)
+            report = evaluate(
+                args.corpus,
+                names,
+                given["output"],
+                options=options,
+                seed=seed,
+                tasks=_names(given["tasks"]) if "tasks" in given else None,
+                models=_names(given["models"]) if "models" in given else None,
+                max_models=given.get("max_models"),
+                limits=make_limits(given),
+                executor=make_executor(given),
+                retry_failed=given.get("retry_failed", False),
+                recompute=given.get("recompute", False),
+                listener=Listener(planned, step, warn),
+                settings=plain(given),
+            )
     except KeyboardInterrupt:
         print("interrupted; the same command continues from here", file=sys.stderr)
         return 130
-    return _tell(report, request, args.corpus, given)
+    return _tell(report, args.corpus, given)
 
 
-def _tell(report: Report, request: Request, corpus: Path, given: Mapping[str, Any]) -> int:
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
+
+
+def _tell(report: Report, corpus: Path, given: Mapping[str, Any]) -> int:
     rows = []
-    for measure in request.measures:
-        found = [result for key, result in report.results.items() if key[2] == measure.name]
+    for measure in dict.fromkeys(measure for _, _, measure in report.results):
+        found = [result for key, result in report.results.items() if key[2] == measure]
         seconds = [result.seconds for result in found if result.value is not None]
         mean = sum(seconds) / max(1, len(seconds))
-        rows.append([measure.name, len(seconds), len(found) - len(seconds), mean])
+        rows.append([measure, len(seconds), len(found) - len(seconds), mean])
     print(table(["measure", "models", "failed", "seconds each"], rows))
-    asked = sum(len(request.selected(task)) for task in request.tasks)
-    print(f"{report.computed} of {asked} models computed now, in {duration(report.seconds)}")
+    print(f"{report.computed} of {report.asked} models computed now, in {duration(report.seconds)}")
     again = ["pgdl", "run", str(corpus), *typed({**given, "retry_failed": True})]
     remedy = f"to retry only these: {shlex.join(again)}"
     return tell_failures(report, Path(given["output"]), remedy)
-
-
-def _request(corpus: Path, given: Mapping[str, Any]) -> Request:
-    from ingestion.budget import Limits
-    from ingestion.chosen import choose_measures
-    from ingestion.corpus import find_corpus
-    from ingestion.plan import Request
-
-    for option in ("measures", "output"):
-        if option not in given:
-            raise PgdlError(f"--{option} is missing: give it here or in a --config file")
-    settings = {**DEFAULTS, **given}
-    names = [name.strip() for name in given["measures"].split(",")]
-    options = dict(map(parse_option, given.get("set", [])))
-    seed = given.get("seed", options.pop("seed", None))
-    if options or seed is not None or any(":" in name for name in names):
-        from starting_kit_adapter.cli.quiet import import_tensorflow
-
-        import_tensorflow()  # which the code of measures needs
-    tasks = find_corpus(corpus).select(given.get("tasks"))
-    models = given["models"].split(",") if "models" in given else None
-    offers = frozenset.intersection(*(task.offers() for task in tasks))
-    return Request(
-        tasks,
-        choose_measures(names, options, seed, offers=offers),
-        Limits(settings["time_limit"], settings["time_rule"]),
-        seed or 0,
-        _model_ids(models, tasks) if models else None,
-        given.get("limit"),
-        given.get("retry_failed", False),
-        given.get("recompute", False),
-    )
-
-
-def _model_ids(names: list[str], tasks: Any) -> frozenset[str]:
-    from pgdl_measures.errors import UnknownNameError
-
-    known = {model for task in tasks for model in task.model_ids}
-    chosen = set()
-    for name in (name.strip() for name in names):
-        model = name if name in known else f"model_{name}"
-        if model not in known:
-            raise UnknownNameError("model", name, known)
-        chosen.add(model)
-    return frozenset(chosen)
-
-
-def _executor(settings: Mapping[str, Any]) -> Executor:
-    from ingestion.executors.local import LocalExecutor
-    from ingestion.executors.process import WorkerSettings
-
-    worker = WorkerSettings(settings["threads"], settings.get("memory_limit"))
-    if settings["executor"] == "local":
-        return LocalExecutor(worker, settings.get("workers"))
-    from ingestion.executors.ray_cluster import RayExecutor
-
-    return RayExecutor(
-        worker,
-        settings.get("workers"),
-        address=settings.get("ray_address"),
-        cpus=settings.get("ray_cpus"),
-        gpus=settings.get("ray_gpus", 0.0),
-    )

@@ -1,7 +1,7 @@
-"""`pgdl study`: a paper's tables and figures, on a corpus of one's own.
+"""`pgdl study`: repeats a paper's tables and figures on a corpus.
 
-Each study is a module of `starting_kit_adapter.studies` that has what a verb has: HELP, EXAMPLES,
-`add_arguments` and `run`.
+Each study is a package in `starting_kit_adapter.studies` with the same four names as a verb: HELP,
+EXAMPLES, `add_arguments` and `run`.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 import argparse
 import importlib
 
-from starting_kit_adapter.cli.text import as_sentence
+from starting_kit_adapter.terminal.text import as_sentence
 
 STUDIES = ("contre", "adversarial", "invariance", "sensitivity")
 
-HELP = "Repeat a paper's study on a corpus: its tables and figures"
+HELP = "Repeat a paper's tables and figures on a corpus"
 EXAMPLES = """\
 examples:
-  pgdl study contre zoo/ -o out/        ContRE: ablation of N and M, single and paired operations
-  pgdl study adversarial -o out/        detecting overfitting: the synthetic experiments
-  pgdl study invariance zoo/ -o out/    how well Gi knows the invariance of augmented networks
+  pgdl study contre zoo/ -o out/        ContRE: which augmentations predict the test accuracy
+  pgdl study adversarial -o out/        detecting overfitting: the synthetic study
+  pgdl study invariance zoo/ -o out/    does Gi predict invariance
   pgdl study sensitivity zoo/ -m gi_intra_l0 -o out/     how many batches are enough
-  pgdl study contre -h                  what it computes, and how to make it quick
+  pgdl study contre -h                  parts, options and output files
 """
 
 

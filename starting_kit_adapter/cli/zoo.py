@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from starting_kit_adapter.cli.numbers import positive, positive_number, seed
+from starting_kit_adapter.terminal.numbers import positive, positive_number, seed
+from starting_kit_adapter.terminal.text import Progress
 
 if TYPE_CHECKING:
-    from starting_kit_adapter.zoo.data import Data
-    from starting_kit_adapter.zoo.grid import Grid
+    from ingestion.arrays import Data
+    from ingestion.zoo.grid import Grid
 
 HELP = "Train a grid of networks into a corpus, or add a network that is already trained"
 EXAMPLES = """\
@@ -121,21 +122,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from starting_kit_adapter.cli.quiet import import_tensorflow
+    from ingestion.quiet import import_tensorflow
 
     import_tensorflow()
     return args.zoo_run(args)
 
 
 def _build(args: argparse.Namespace) -> int:
-    from ingestion.executors.local import available_cpus
-    from starting_kit_adapter.zoo.augment import CROPS, parse_augment, with_perturbed_test
-    from starting_kit_adapter.zoo.build import Plan, build
-    from starting_kit_adapter.zoo.errors import ZooError
-    from starting_kit_adapter.zoo.layout import Zoo
-    from starting_kit_adapter.zoo.presets import find_grid
-    from starting_kit_adapter.zoo.rescaled import rescaled
-    from starting_kit_adapter.zoo.summary import summary
+    from ingestion.errors import ZooError
+    from ingestion.run.executors.local import available_cpus
+    from ingestion.zoo.augment import CROPS, parse_augment, with_perturbed_test
+    from ingestion.zoo.build import Plan, build
+    from ingestion.zoo.layout import Zoo
+    from ingestion.zoo.presets import find_grid
+    from ingestion.zoo.rescaled import rescaled
+    from starting_kit_adapter.terminal.zoo_summary import summary
 
     if args.eps is not None and args.protocol != "rescaled":
         raise ZooError("--eps is of --protocol rescaled, which is not given")
@@ -159,7 +160,7 @@ def _build(args: argparse.Namespace) -> int:
         )
     workers = args.workers or max(1, available_cpus() // args.threads)
     try:
-        failed = build(args.output, plan, workers)
+        failed = build(args.output, plan, workers, Progress)
     except KeyboardInterrupt:
         print("interrupted; the same command continues from here", file=sys.stderr)
         return 130
@@ -170,9 +171,9 @@ def _build(args: argparse.Namespace) -> int:
 
 
 def _add(args: argparse.Namespace) -> int:
-    from starting_kit_adapter.zoo.add import add
-    from starting_kit_adapter.zoo.layout import Zoo
-    from starting_kit_adapter.zoo.sources import source_name
+    from ingestion.sources import source_name
+    from ingestion.zoo.add import add
+    from ingestion.zoo.layout import Zoo
 
     data = _data(args, None, None) if args.data else None
     task = args.task or _only_task(args.output) or source_name(args.data or "zoo")
@@ -186,7 +187,7 @@ def _add(args: argparse.Namespace) -> int:
 
 
 def _with_options(grid: Grid, args: argparse.Namespace) -> Grid:
-    from starting_kit_adapter.zoo.grid import parse_grid
+    from ingestion.zoo.grid import parse_grid
 
     if args.width_scale is not None:
         grid = grid.scaled(args.width_scale)
@@ -203,7 +204,7 @@ def _with_options(grid: Grid, args: argparse.Namespace) -> Grid:
 
 
 def _data(args: argparse.Namespace, train: int | None, test: int | None) -> Data:
-    from starting_kit_adapter.zoo.sources import load_source
+    from ingestion.sources import load_source
 
     data = load_source(args.data, args.image_size)
     return data.limited(args.train_examples or train, args.test_examples or test)
@@ -211,7 +212,7 @@ def _data(args: argparse.Namespace, train: int | None, test: int | None) -> Data
 
 def _only_task(root: Path) -> str | None:
     """The task of a zoo that has one: what is not said otherwise is about that one."""
-    from starting_kit_adapter.zoo.layout import Zoo
+    from ingestion.zoo.layout import Zoo
 
     tasks = list(Zoo(root).tasks())
     return tasks[0] if len(tasks) == 1 else None

@@ -19,13 +19,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from ingestion.budget import COMPETITION_SECONDS
 from ingestion.corpus import Task
 from ingestion.errors import CorpusError
+from ingestion.run.budget import COMPETITION_SECONDS
 from pgdl_measures import complexity
+from scoring.cmi import cmi
+from scoring.errors import ScoringError
+from scoring.kit.reference import read_reference
 from starting_kit_adapter.bundle.archive import Content, zip_bytes
 from starting_kit_adapter.bundle.errors import BundleError
 from starting_kit_adapter.bundle.submission import submission_files
@@ -38,7 +42,9 @@ from starting_kit_adapter.submission.stage import visible_files
 SOLUTION = "gi_intra_l0"
 WORKER_DATA = "/app/data/"  # the worker's own data folder, mounted read-only
 
-_MAX_KEY = 36  # characters of a leaderboard column's key and title
+DEFAULT_QUEUE_SECONDS = 600  # the platform's cap per submission on its default queue
+
+_MAX_TITLE, _MAX_IMAGE, _MAX_KEY = 256, 128, 36  # characters that its database has room for
 _START_UP = 600  # seconds beyond the models' own, for the container and TensorFlow
 
 
@@ -50,15 +56,24 @@ class Settings:
     docker_image: str
     start: str  # "YYYY-MM-DD HH:MM:SS", UTC; the phase has no end
     input_data: str | None = None  # None: in the zip; or a data set's key; or below WORKER_DATA
+    queue: str | None = None  # None: the default queue; or the vhost of a queue of compute workers
+    auto_approve: bool = False  # whoever registers takes part, without an organizer's approval
 
     def __post_init__(self) -> None:
+        _check_length("title", self.title, _MAX_TITLE)
+        _check_length("docker image", self.docker_image, _MAX_IMAGE)
         try:
             datetime.strptime(self.start, "%Y-%m-%d %H:%M:%S")
         except ValueError as error:
             raise BundleError(
                 f"the start is {self.start!r}; expected for example '2026-01-31 12:00:00'"
             ) from error
-        if self.input_data is not None and not self.at_worker and not _is_key(self.input_data):
+        if self.queue is not None and not _is_uuid(self.queue):
+            raise BundleError(
+                f"the queue is {self.queue!r}; expected the vhost of a queue (a UUID), which "
+                "Codabench shows under Queues"
+            )
+        if self.input_data is not None and not self.at_worker and not _is_uuid(self.input_data):
             raise BundleError(
                 f"the input data is {self.input_data!r}; expected the key of a data set on "
                 f"Codabench (a UUID) or a folder below {WORKER_DATA}"
@@ -72,7 +87,10 @@ class Settings:
 
 def competition_files(tasks: Sequence[Task], settings: Settings) -> dict[str, Content]:
     """The files of the competition's zip, by their names in it."""
-    texts = pages(settings.title, tasks)
+    for task in tasks:
+        _check_scorable(task)
+    cap = DEFAULT_QUEUE_SECONDS if settings.queue is None else None
+    texts = pages(settings.title, tasks, cap)
     programs = {
         "ingestion_program": ingestion_program(settings.input_data if settings.at_worker else None),
         "scoring_program": scoring_program(),
@@ -89,6 +107,12 @@ def competition_files(tasks: Sequence[Task], settings: Settings) -> dict[str, Co
     if settings.input_data is None:
         files.update(input_data(tasks))
     return files
+
+
+def execution_seconds(tasks: Sequence[Task]) -> int:
+    """How long one submission may take over all tasks, as the phase declares it."""
+    models = sum(len(task.model_ids) for task in tasks)
+    return int(COMPETITION_SECONDS * models) + _START_UP
 
 
 def input_data(tasks: Sequence[Task]) -> dict[str, Content]:
@@ -114,7 +138,6 @@ def _competition(
         task["input_data"] = "input_data"
     elif not settings.at_worker:
         task["input_data"] = settings.input_data
-    seconds = COMPETITION_SECONDS * sum(len(task.model_ids) for task in tasks)
     return {
         "version": 2,
         "title": settings.title,
@@ -122,6 +145,8 @@ def _competition(
         "image": "logo.png",
         "terms": _page(terms),
         "docker_image": settings.docker_image,
+        **({} if settings.queue is None else {"queue": settings.queue}),
+        "registration_auto_approve": settings.auto_approve,
         "enable_detailed_results": True,
         "make_programs_available": True,
         "make_input_data_available": False,
@@ -132,7 +157,7 @@ def _competition(
                 "name": "Submissions",
                 "description": "Every submission is run over all models of all tasks.",
                 "start": settings.start,
-                "execution_time_limit": int(seconds) + _START_UP,
+                "execution_time_limit": execution_seconds(tasks),
                 "tasks": [0],
             }
         ],
@@ -153,6 +178,11 @@ def _competition(
 
 def columns(tasks: Sequence[str]) -> list[dict[str, Any]]:
     """The leaderboard's columns: the average that orders it, each task's score, the duration."""
+    if "average" in tasks:
+        raise BundleError(
+            "the scores of a task named 'average' would take the key of the average score: rename "
+            "the task's folder"
+        )
     keys = {
         "task_average_score": ("Average", "desc", 4),
         **{f"task_{task}_score": (task, "desc", 6) for task in tasks},
@@ -170,13 +200,31 @@ def columns(tasks: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _reference(task: Task) -> Content:
+def _reference(task: Task) -> Path:
     if task.reference is None:
         raise CorpusError(task.folder, "has no model_configs.json, which the scores are made from")
     return task.reference
 
 
-def _is_key(text: str) -> bool:
+def _check_scorable(task: Task) -> None:
+    """Refuses a task that no predictions could be scored on: every submission would fail."""
+    try:
+        reference = read_reference(_reference(task), task.name)
+        cmi(reference.codes, reference.gap, reference.gap, sizes=reference.sizes)
+    except ScoringError as error:
+        raise BundleError(
+            f"no submission could be scored on {task.name}: {error}; leave it out with --tasks"
+        ) from error
+
+
+def _check_length(what: str, text: str, most: int) -> None:
+    if not 1 <= len(text.strip()) <= most:
+        raise BundleError(
+            f"the {what} has {len(text.strip())} characters and Codabench takes 1 to {most}"
+        )
+
+
+def _is_uuid(text: str) -> bool:
     try:
         UUID(text)
     except ValueError:

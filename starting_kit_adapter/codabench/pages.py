@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ingestion.budget import COMPETITION_SECONDS
 from ingestion.corpus import Task
+from ingestion.run.budget import COMPETITION_SECONDS
 
 _OVERVIEW = """\
 # {title}
@@ -40,7 +40,9 @@ def complexity(model, dataset):
   static shape. All models of a task get the same object.
 
 A task has {seconds:g} seconds times its number of models. The models after the one that exceeds
-them count as EXCEEDED, and the average score is then 0.
+them count as EXCEEDED, and the average score is then 0.{cap}
+
+A submission that fails on any model of any task gets no score; its log says where it failed.
 
 The sample solution was made by `pgdl bundle`, which writes any of its measures as a submission.
 """
@@ -52,7 +54,7 @@ Each task is scored by the conditional mutual information between the order of y
 of the gaps: for every two hyperparameters, ordered pairs of models are grouped by their values of
 both, the information within the groups is divided by the entropy of the order of the gaps, and the
 task's score is the smallest over the pairs of hyperparameters. The leaderboard is ordered by 100
-times the mean over the tasks; -0.999999 stands for a task that could not be scored.
+times the mean over all tasks. A submission without predictions for a task is not scored.
 """
 
 _TERMS = """\
@@ -63,12 +65,21 @@ or the test data, and do not identify models by looking them up.
 """
 
 
-def pages(title: str, tasks: Sequence[Task]) -> dict[str, str]:
-    """The pages by their titles, in order; the last are the terms of participation."""
+_CAP = """
+Besides, Codabench's default queue stops a submission after {cap} seconds in all, whatever the phase
+says."""
+
+
+def pages(title: str, tasks: Sequence[Task], cap: int | None = None) -> dict[str, str]:
+    """The pages by their titles, in order; the last are the terms of participation.
+
+    `cap` is the number of seconds that the queue gives a submission in all, if it has a limit.
+    """
+    cap_text = "" if cap is None else _CAP.format(cap=cap)
     rows = "\n".join(f"| {task.name} | {len(task.model_ids)} |" for task in tasks)
     return {
         "Overview": _OVERVIEW.format(title=title, tasks=rows),
-        "Submission": _SUBMISSION.format(seconds=COMPETITION_SECONDS),
+        "Submission": _SUBMISSION.format(seconds=COMPETITION_SECONDS, cap=cap_text),
         "Evaluation": _EVALUATION,
         "Terms": _TERMS,
     }

@@ -1,1 +1,1 @@
-"""Studies of the papers on a corpus of one's own: one package each, a sub-verb of `pgdl study`."""
+"""The papers' studies, repeated on a corpus: one package for each `pgdl study NAME`."""

@@ -3,72 +3,73 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pgdl_measures.errors import PgdlError
-from starting_kit_adapter.cli import failures
-from starting_kit_adapter.cli.numbers import positive
-from starting_kit_adapter.cli.run_options import add_again_arguments, add_time_limit
-from starting_kit_adapter.cli.text import Progress, duration
+from starting_kit_adapter.terminal import failures
+from starting_kit_adapter.terminal.failures import warn
+from starting_kit_adapter.terminal.run_options import (
+    add_again_arguments,
+    add_time_limit,
+    add_worker_arguments,
+    make_executor,
+    make_limits,
+)
+from starting_kit_adapter.terminal.text import Progress, duration
 
 if TYPE_CHECKING:
     from ingestion.corpus import Task
-    from ingestion.plan import Plan, Request
-    from ingestion.run import Report
+    from ingestion.run.loop import Report
     from pgdl_measures.base import Measure
-    from scoring.reference import Reference
+    from scoring.kit.reference import Reference
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """The corpus, where results go, what is computed again, and how many processes work."""
+    """The corpus, where results go, what is computed again, and who computes."""
     parser.add_argument("corpus", type=Path, metavar="ZOO", help="a corpus of trained models")
     parser.add_argument("-o", "--output", type=Path, required=True, help="where results go")
     parser.add_argument("--tasks", help="only these, separated by commas")
-    parser.add_argument("--workers", type=positive, help="processes (default: cores / threads)")
-    parser.add_argument("--threads", type=positive, default=1, help="of each process (default: 1)")
+    add_worker_arguments(parser)
     add_again_arguments(parser)
     add_time_limit(parser)
 
 
-def make_request(
-    tasks: Sequence[Task], measures: Sequence[Measure], args: argparse.Namespace, **more: Any
-) -> Request:
-    """What is to be computed, by the options of `add_run_arguments` and what `more` a study has."""
-    from ingestion.budget import COMPETITION_SECONDS, Limits
-    from ingestion.plan import Request
+def compute(
+    tasks: Iterable[Task], measures: Sequence[Measure], args: argparse.Namespace, **more: Any
+) -> Report:
+    """Computes what the record in the output folder does not have yet.
 
-    return Request(
-        tasks,
-        measures,
-        Limits(args.time_limit or COMPETITION_SECONDS),
-        retry_failed=bool(args.retry_failed),
-        recompute=bool(args.recompute),
-        **more,
-    )
+    Where and with which limits is in the options of `add_run_arguments`; `more` are arguments of
+    `ingestion.evaluate`.
+    """
+    from ingestion import evaluate
+    from ingestion.run.loop import Listener
+    from ingestion.run.plan import Job, Plan
 
-
-def compute(request: Request, args: argparse.Namespace) -> Report:
-    """Computes what the record in the output folder does not have yet."""
-    from ingestion.executors.local import LocalExecutor
-    from ingestion.executors.process import WorkerSettings
-    from ingestion.run import Listener, run
-
-    settings = {
-        name: plain for name, value in vars(args).items() if (plain := _plain(value)) is not None
-    }
+    given = vars(args)
     with Progress(0, "models") as progress:
 
         def planned(plan: Plan) -> None:
             progress.total = len(plan.jobs)
 
-        listener = Listener(
-            planned, lambda job, good: progress.step(f"{job.task} {job.model}", failed=not good)
+        def step(job: Job, good: bool) -> None:
+            progress.step(f"{job.task} {job.model}", failed=not good)
+
+        report = evaluate(
+            args.corpus,
+            measures,
+            args.output,
+            tasks=[task.name for task in tasks],
+            limits=make_limits(given),
+            executor=make_executor(given),
+            retry_failed=bool(args.retry_failed),
+            recompute=bool(args.recompute),
+            listener=Listener(planned, step, warn),
+            settings={k: plain for k, v in given.items() if (plain := _plain(v)) is not None},
+            **more,
         )
-        executor = LocalExecutor(WorkerSettings(args.threads), args.workers)
-        about = {"corpus": str(args.corpus.resolve()), "settings": settings}
-        report = run(request, args.output, executor, listener, about)
     print(f"{report.computed} models computed now, in {duration(report.seconds)}")
     return report
 
@@ -81,7 +82,7 @@ def tell_failures(report: Report, output: Path) -> int:
 
 def reference_of(task: Task) -> Reference:
     """What is known of a task's models."""
-    from scoring.reference import read_reference
+    from scoring.kit.reference import read_reference
 
     if task.reference is None:
         raise PgdlError(f"task {task.name} has no model_configs.json: no test accuracy is known")

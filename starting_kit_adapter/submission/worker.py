@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from starting_kit_adapter.cli.quiet import import_tensorflow
+from ingestion.quiet import import_tensorflow
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ from pgdl_measures.adversarial.independence import pairwise_test
 from pgdl_measures.adversarial.translations import translations
 from pgdl_measures.adversarial.windows import Windows
 from pgdl_measures.errors import MeasureError, UnknownNameError
-from pgdl_measures.network import network
+from pgdl_measures.network.compiled import network
 
 NAMES = list(GENERATORS)
 

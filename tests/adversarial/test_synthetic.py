@@ -166,9 +166,9 @@ def test_the_study_takes_seeds_from_0_on(capsys):
 
 def test_the_study_draws_its_figures_and_stands_beside_the_paper(tmp_path):
     pytest.importorskip("matplotlib")
-    from starting_kit_adapter.figures import save
     from starting_kit_adapter.studies.adversarial import plots
     from starting_kit_adapter.studies.adversarial.findings import beside_the_paper, find
+    from starting_kit_adapter.terminal.figures import save
 
     found = {e.name: find(e, 3, seed=0) for e in (SMALL_INDEPENDENT, SMALL_DEPENDENT)}
     rows = beside_the_paper(found)

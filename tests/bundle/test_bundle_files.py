@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestion.chosen import choose_measures
+from ingestion.run.chosen import choose_measures
 from pgdl_measures import measures
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import PgdlError
@@ -71,7 +71,7 @@ def test_the_layout_is_the_kits(tmp_path, capsys):
 
 def test_a_bundle_has_only_what_its_measure_imports():
     files = submission_files(choose_measures(["gi_intra_l0"], {}))
-    assert "pgdl_bundle/pgdl_measures/curves.py" in files
+    assert "pgdl_bundle/pgdl_measures/response_curves/curves.py" in files
     assert not any(path.startswith("pgdl_bundle/starting_kit_adapter") for path in files)
 
 
@@ -103,7 +103,7 @@ def test_options_are_written_into_the_bundle():
     ("arguments", "message"),
     [
         (["-m", "gi_intra_10"], "unknown measure 'gi_intra_10'; did you mean .*gi_intra_l0"),
-        (["-m", "mixup,gi_intra_l0"], "several measures need one of prod, avg"),
+        (["-m", "mixup,gi_intra_l0"], "several measures need one of avg, prod"),
         (["-m", "mixup", "--combine", "prod"], "one measure needs none"),
         (["-m", "mixup", "--set", "batch=3"], "'batch'; did you mean batches"),
         (["-m", "mixup", "--set", "batches"], "expected OPTION=VALUE"),
@@ -122,7 +122,9 @@ def test_a_measure_from_another_package_is_not_bundled():
 
 
 def test_an_option_that_cannot_be_written_as_text():
-    measure = Measure("m", "", "pgdl_measures.response:response", options={"f": print})
+    measure = Measure(
+        "m", "", "pgdl_measures.response_curves.measures:response", options={"f": print}
+    )
     with pytest.raises(BundleError, match="m has options="):
         submission_files([measure])
 

@@ -13,11 +13,11 @@ import keras
 import pytest
 from shared_data import SHARED, needs_shared
 
-from ingestion.chosen import choose_measures
+from ingestion.run.chosen import choose_measures
 from pgdl_measures import complexity, measures
 from pgdl_measures.base import Measure
+from scoring.combine import combine_one
 from starting_kit_adapter.bundle.archive import write_zip
-from starting_kit_adapter.bundle.rules import RULES
 from starting_kit_adapter.bundle.submission import submission_files
 from starting_kit_adapter.submission.unzip import unzip
 
@@ -96,7 +96,8 @@ def test_a_combination_in_the_kit(values, corpus, clean_environment, tmp_path):
     for task in ("task_a", "task_b"):
         models = values[names[0]][task]
         assert found[task] == {
-            model: RULES[rule]([values[name][task][model] for name in names]) for model in models
+            model: combine_one(rule, [values[name][task][model] for name in names])
+            for model in models
         }
 
 
@@ -131,7 +132,7 @@ def test_a_users_own_measure_perturbation_and_files(corpus, program, clean_envir
     first, second = (
         read(tmp_path / "run" / name)["task_b"] for name in ("half_mixup", "gi_dimmed")
     )
-    assert found == {model: RULES["avg"]([first[model], second[model]]) for model in first}
+    assert found == {model: combine_one("avg", [first[model], second[model]]) for model in first}
 
 
 @pytest.mark.keras2

@@ -1,7 +1,7 @@
 """RandAugment's operations by Pillow, image by image: what the batched ones are compared with.
 
-They are those of the implementation that paper 004 uses (ildoonet/pytorch-randaugment), with the
-random choices as arguments.
+They are those of the implementation that Wu et al. 2021 use (ildoonet/pytorch-randaugment), with
+the random choices as arguments.
 """
 
 from __future__ import annotations

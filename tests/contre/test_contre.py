@@ -9,9 +9,9 @@ from corpora import dataset
 
 from pgdl_measures import MeasureError, complexities, complexity
 from pgdl_measures.base import Subject
-from pgdl_measures.contrastive import Sampling, contrastive_batches
+from pgdl_measures.contre.examples import Sampling, contrastive_batches
+from pgdl_measures.contre.fisher import fisher_ratio
 from pgdl_measures.data import training_data
-from pgdl_measures.fisher import fisher_ratio
 from pgdl_measures.perturbations.randaugment import draw, randaugment
 from pgdl_measures.perturbations.value_range import from_levels, to_levels, value_range
 
@@ -134,7 +134,7 @@ def test_a_sample_of_the_examples_can_be_used(data):
 def test_batches_change_nothing(data, monkeypatch):
     model = memorizing(*disks())
     whole = complexities(NAMES)(model, data)
-    monkeypatch.setattr("pgdl_measures.contrastive._BATCH_ELEMENTS", 16 * 16 * 37)
+    monkeypatch.setattr("pgdl_measures.contre.examples._BATCH_ELEMENTS", 16 * 16 * 37)
     parts = complexities(NAMES)(model, data)
     assert parts == {name: pytest.approx(value, rel=1e-5) for name, value in whole.items()}
 

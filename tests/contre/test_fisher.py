@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from pgdl_measures.fisher import fisher_ratio
+from pgdl_measures.contre.fisher import fisher_ratio
 
 
 def clouds(count=400, width=10, classes=5, spread=1.0, seed=0):

@@ -15,7 +15,7 @@ from scipy import stats
 
 from pgdl_measures.errors import PgdlError
 from pgdl_measures.perturbations.operations import RANDAUGMENT, SINGLE
-from scoring.reference import Reference
+from scoring.kit.reference import Reference
 from starting_kit_adapter.cli import study
 from starting_kit_adapter.studies.contre import settings
 from starting_kit_adapter.studies.contre.correlations import correlate, to_csv, to_text

@@ -10,19 +10,19 @@ import tensorflow as tf
 from corpora import write_task
 from verbs import run_verb
 
-from pgdl_measures.errors import PgdlError, UnknownNameError
-from starting_kit_adapter.cli import zoo
-from starting_kit_adapter.studies import invariance
-from starting_kit_adapter.zoo.augment import (
+from ingestion.arrays import Data, Split
+from ingestion.errors import ZooError
+from ingestion.zoo.augment import (
     Augment,
     augmentation,
     parse_augment,
     with_perturbed_test,
 )
-from starting_kit_adapter.zoo.build import Plan
-from starting_kit_adapter.zoo.data import Data, Split
-from starting_kit_adapter.zoo.errors import ZooError
-from starting_kit_adapter.zoo.grid import parse_grid
+from ingestion.zoo.build import Plan
+from ingestion.zoo.grid import parse_grid
+from pgdl_measures.errors import PgdlError, UnknownNameError
+from starting_kit_adapter.cli import zoo
+from starting_kit_adapter.studies import invariance
 
 RNG = np.random.default_rng(0)
 GRID = {
@@ -103,7 +103,7 @@ def test_an_augmented_zoo_is_built_and_studied(tmp_path, capsys):
     arguments = (root, "-o", out, "--threshold", 0.0, "--batches", 3, "--workers", 1)
     assert run_verb(invariance, *arguments) == 0
     shown = capsys.readouterr().out
-    assert "translation_x (translation_x), n = 4: 2 none, 2 full; on 1 of 3 batches" in shown
+    assert "translation_x (translation_x), n = 4: 2 none, 2 full; 1 of 3 batches" in shown
     table = json.loads((out / "invariance" / "table.json").read_text())
     (task,) = table["tasks"]
     assert task["batches"] == 1

@@ -7,10 +7,11 @@ import sys
 import pytest
 from verbs import run_verb
 
-from pgdl_measures.errors import PgdlError
+from scoring.canvas import new_figure
+from scoring.errors import ScoringError
 from starting_kit_adapter.cli import invariance as one_model
-from starting_kit_adapter.figures import new_figure, save
 from starting_kit_adapter.studies import contre, invariance, sensitivity
+from starting_kit_adapter.terminal.figures import save
 
 
 def test_names_with_dots_do_not_collide(tmp_path):
@@ -33,5 +34,5 @@ def test_names_with_dots_do_not_collide(tmp_path):
 )
 def test_without_matplotlib_nothing_is_begun(verb, arguments, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(PgdlError, match="plots need Matplotlib, which is not installed"):
+    with pytest.raises(ScoringError, match="plots need Matplotlib, which is not installed"):
         run_verb(verb, *arguments)

@@ -12,15 +12,16 @@ import tensorflow as tf
 from corpora import dataset, examples, write_task
 
 from ingestion.corpus import find_corpus
-from ingestion.executors.measuring import Measuring
-from ingestion.plan import Job
-from pgdl_measures import MeasureError, complexities, complexity
+from ingestion.run.executors.measuring import Measuring
+from ingestion.run.plan import Job
+from pgdl_measures import MeasureError, complexity
 from pgdl_measures.base import Subject
 from pgdl_measures.errors import PgdlError, UnknownNameError
-from pgdl_measures.invariance import response_curve
-from pgdl_measures.perturbation_curves import perturbation_curve
-from pgdl_measures.perturbations.catalogue import perturbation, register_perturbation
+from pgdl_measures.own_perturbations import register_perturbation
+from pgdl_measures.perturbations.catalogue import perturbation
 from pgdl_measures.perturbations.value_range import value_range
+from pgdl_measures.response_curves.invariance import response_curve
+from pgdl_measures.response_curves.perturbation_curves import perturbation_curve
 
 pytestmark = pytest.mark.keras2
 
@@ -131,7 +132,7 @@ def own(registries, monkeypatch):
 
 
 def test_a_perturbation_of_ones_own_has_a_curve_measures_and_a_place_in_the_record(own, tmp_path):
-    from ingestion.chosen import choose_measures
+    from ingestion.run.chosen import choose_measures
 
     assert perturbation("my_perturbations:darker").function is own
     (measure,) = choose_measures(["my_perturbations:gi_darker"], QUICK)
@@ -141,8 +142,8 @@ def test_a_perturbation_of_ones_own_has_a_curve_measures_and_a_place_in_the_reco
     *_, measured, finished = Measuring().run(job)
     assert 0 < measured.value < 1
     (curve,) = finished.curves
-    assert curve["perturbation"] == "darker" and curve["layer"] == 0
-    assert curve["magnitudes"][0] == 0.0 and curve["magnitudes"][-1] == 1.0
+    assert curve.perturbation == "darker" and curve.layer == 0
+    assert curve.magnitudes[0] == 0.0 and curve.magnitudes[-1] == 1.0
 
 
 def test_names_and_ranges_are_checked(own):
@@ -171,4 +172,4 @@ def test_measures_share_their_curve_and_say_what_is_wrong():
     with pytest.raises(MeasureError, match="0 batches of 128 have no example"):
         complexity("augmented_accuracy_noise", batches=0).on(subject)
     with pytest.raises(MeasureError, match="a curve of 1 magnitudes"):
-        complexities(["gi_noise"], points=1)(linear(LEFT_OR_RIGHT), dataset(*halves()))
+        complexity("gi_noise", points=1)(linear(LEFT_OR_RIGHT), dataset(*halves()))

@@ -10,19 +10,19 @@ from verbs import run_verb
 
 from pgdl_measures.base import Subject
 from pgdl_measures.errors import PgdlError
-from pgdl_measures.invariance import response_curve
+from pgdl_measures.response_curves.invariance import response_curve
 from starting_kit_adapter.cli import invariance
-from starting_kit_adapter.studies.one_model import examine, held_range
+from starting_kit_adapter.diagnose.invariance import examine, kept_range
 
 QUICK = ("--batches", 2, "--perturbations", "translation_x,noise")
 
 
-def test_a_network_holds_up_to_where_its_accuracy_falls_below():
+def test_a_network_keeps_its_accuracy_up_to_where_the_curve_falls_below():
     magnitudes = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
-    low, high = held_range(magnitudes, np.array([1, 0.5, 1, 0.9, 0.2]), 0.9)
+    low, high = kept_range(magnitudes, np.array([1, 0.5, 1, 0.9, 0.2]), 0.9)
     assert (low, high) == (pytest.approx(-0.2), 1.0)  # on a line from (0, 1) to (-1, 0.5)
-    assert held_range(magnitudes, np.ones(5), 0.9) == (-2.0, 2.0)
-    assert held_range(magnitudes, np.zeros(5), 0.9) is None
+    assert kept_range(magnitudes, np.ones(5), 0.9) == (-2.0, 2.0)
+    assert kept_range(magnitudes, np.zeros(5), 0.9) is None
 
 
 def test_a_network_is_compared_with_itself_on_the_same_images():
@@ -33,19 +33,20 @@ def test_a_network_is_compared_with_itself_on_the_same_images():
     subject = Subject(model, dataset(inputs, labels))
     unperturbed = []
     for seed in range(4):
-        found = examine(subject, ["noise"], share=1.0, batches=1, seed=seed)
+        found = examine(subject, ["noise"], keep_fraction=1.0, batches=1, seed=seed)
         curve = response_curve(subject, "noise", batches=1, seed=seed)
         assert found.unperturbed == curve.accuracy[0]  # which is of magnitude 0
-        assert found.of[0].holds is not None
+        assert found.of[0].kept_range is not None
         unperturbed.append(found.unperturbed)
     assert len(set(unperturbed)) > 1
 
 
+@pytest.mark.parametrize("flag", ["--keep-fraction", "--holds"])
 @pytest.mark.parametrize("share", ["0", "1.1", "-0.5", "nan", "most"])
-def test_a_share_that_is_none_is_refused(share, capsys):
+def test_a_fraction_outside_0_to_1_is_refused(flag, share, capsys):
     with pytest.raises(SystemExit):
-        run_verb(invariance, "mine.keras", "--holds", share)
-    assert "expected a share above 0, up to 1" in capsys.readouterr().err
+        run_verb(invariance, "mine.keras", flag, share)
+    assert "expected a number above 0 and at most 1" in capsys.readouterr().err
 
 
 def test_a_model_of_a_corpus_is_examined_on_its_own_data(tmp_path, capsys):
@@ -54,7 +55,7 @@ def test_a_model_of_a_corpus_is_examined_on_its_own_data(tmp_path, capsys):
     assert run_verb(invariance, folder / "model_0", *QUICK, "-o", figure) == 0
     shown = capsys.readouterr().out
     assert "accuracy without perturbation" in shown
-    assert "on 1 of 2 batches: there are no more" in shown
+    assert "1 of 2 batches: the training data has no more" in shown
     assert "translation_x" in shown and "-0.5 to 0.5 of the width" in shown
     assert "rotation" not in shown
     assert figure.read_text().startswith("<?xml")
@@ -71,7 +72,7 @@ def test_a_keras_file_needs_data_of_a_source(tmp_path, capsys):
     arguments = (tmp_path / "mine.keras", *QUICK, "-o", tmp_path / "a.png")
     assert run_verb(invariance, *arguments, "--data", f"npz:{tmp_path / 'a.npz'}") == 0
     assert "noise" in capsys.readouterr().out and (tmp_path / "a.png").stat().st_size > 1000
-    with pytest.raises(PgdlError, match="does not say what it was trained on: give --data"):
+    with pytest.raises(PgdlError, match="does not contain its training data: give it with --data"):
         run_verb(invariance, *arguments)
     with pytest.raises(PgdlError, match=r"expected a \.png, \.svg or \.pdf file"):
         run_verb(invariance, tmp_path / "mine.keras", "-o", "curves")

@@ -57,7 +57,7 @@ def test_perturbations_of_other_modules_work_in_worker_processes(own_folder):
 
 def test_values_of_another_version_of_a_users_perturbation_are_not_taken_for_the_same(own_folder):
     """Neither if its function changed, nor if its range did, which is in another file."""
-    from ingestion.fingerprint import settings
+    from ingestion.run.fingerprint import settings
 
     measure = replace(complexity("gi_noise"), fixed={"perturbation": "mine:softer"})
     found = [settings(measure), settings(measure)]

@@ -11,14 +11,14 @@ from corpora import write_task
 from verbs import run_verb
 
 from ingestion.corpus import find_corpus
-from ingestion.executors.measuring import Measuring
-from ingestion.executors.outcome import WARMING_UP, Measured, Step
-from ingestion.plan import Job, Request
+from ingestion.run.executors.measuring import Measuring
+from ingestion.run.executors.outcome import WARMING_UP, Measured, Step
+from ingestion.run.plan import Job, Request
 from pgdl_measures import complexity
 from pgdl_measures.errors import PgdlError
-from starting_kit_adapter.cli.numbers import seed
 from starting_kit_adapter.studies import sensitivity
-from starting_kit_adapter.studies.sensitivity import Point, Sensitivity, to_text
+from starting_kit_adapter.studies.sensitivity.findings import Point, Sensitivity, to_text
+from starting_kit_adapter.terminal.numbers import seed
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_numbers_of_batches_that_the_task_does_not_have_are_left_out(corpus, tmp
     arguments = (corpus, "-m", "gi_rotation,gi_intra_l0", "-o", tmp_path, "--runs", 1)
     assert run_verb(sensitivity, *arguments, "--batches", "1,2", "--workers", 1) == 0
     shown = capsys.readouterr().out
-    assert shown.count("left out: 2 - the training data has fewer batches") == 1
+    assert shown.count("skipped: 2 batches - the training data has fewer") == 1
     rotation, mixup = json.loads((tmp_path / "sensitivity" / "images.json").read_text())
     assert [point["batches"] for point in rotation["points"]] == [1]
     assert [point["batches"] for point in mixup["points"]] == [1, 2]
@@ -101,11 +101,11 @@ def test_failures_are_told_and_a_task_without_a_score_keeps_its_times(corpus, tm
 def test_a_study_can_retry_recompute_and_take_longer(corpus, tmp_path, monkeypatch):
     asked: list[Request] = []
 
-    def compute(request, args):
+    def run(request, *unused):
         asked.append(request)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sensitivity, "compute", compute)
+    monkeypatch.setattr("ingestion.run.evaluate.run", run)  # the entry point of `pgdl run`, too
     arguments = (corpus, "-m", "gi_intra_l0", "-o", tmp_path)
     assert run_verb(sensitivity, *arguments) == 130
     again = ("--retry-failed", "--recompute", "--time-limit", 900)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from ingestion.cost.counting import counted
 from ingestion.models import build_model
 from pgdl_measures import complexity
 from pgdl_measures.base import Subject
-from pgdl_measures.curves import mixup_curve
-from starting_kit_adapter.limits.counting import counted
+from pgdl_measures.response_curves.curves import mixup_curve
 
 pytestmark = pytest.mark.keras2
 

@@ -32,7 +32,9 @@ def run(corpus, *arguments):
 
 
 def test_estimates_are_labelled_and_written_with_their_assumptions(corpus, tmp_path, capsys):
-    assert run(corpus, "--limit", "2", "--details", "--json", str(tmp_path / "limits.json")) == 0
+    assert (
+        run(corpus, "--max-models", "2", "--details", "--json", str(tmp_path / "limits.json")) == 0
+    )
     text = capsys.readouterr().out
     assert "all 2 fit into 300 s" in text
     assert "Estimates, not measurements" in text and "GK210" in text
@@ -54,7 +56,7 @@ def test_a_model_that_does_not_fit_is_flagged_and_makes_the_exit_code_1(corpus, 
 
 
 def test_enforce_checks_the_real_time_and_estimates_nothing(corpus, tmp_path, capsys):
-    arguments = ["--limit", "1", "--enforce", "--json", str(tmp_path / "limits.json")]
+    arguments = ["--max-models", "1", "--enforce", "--json", str(tmp_path / "limits.json")]
     assert run(corpus, *arguments) == 0
     assert "stimate" not in capsys.readouterr().out
     found = json.loads((tmp_path / "limits.json").read_text())
@@ -64,12 +66,12 @@ def test_enforce_checks_the_real_time_and_estimates_nothing(corpus, tmp_path, ca
 
 
 def test_enforce_on_a_device_that_is_not_here_is_refused(corpus, monkeypatch):
-    found = "starting_kit_adapter.limits.calibration.gpu_name"
+    found = "ingestion.cost.calibration.gpu_name"
     for name, said in ((None, "no GPU"), ("Tesla V100-SXM2-16GB", "Tesla V100-SXM2-16GB")):
         monkeypatch.setattr(found, lambda name=name: name)
         with pytest.raises(PgdlError, match=f"half.* of a Tesla K80; TensorFlow finds {said}"):
             run(corpus, "--enforce", "--device", "k80")
-    assert run(corpus, "--limit", "1", "--enforce", "--device", "v100") == 0
+    assert run(corpus, "--max-models", "1", "--enforce", "--device", "v100") == 0
 
 
 def test_a_model_that_cannot_be_measured_is_named_and_counts_as_not_fitting(

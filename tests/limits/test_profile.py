@@ -5,11 +5,11 @@ from __future__ import annotations
 import corpora
 import pytest
 
+from ingestion.cost import profile
+from ingestion.cost.calibration import Machine, Speed
+from ingestion.cost.roofline import Device, Roof
 from ingestion.models import build_model
 from pgdl_measures.base import Measure, Subject
-from starting_kit_adapter.limits import profile
-from starting_kit_adapter.limits.calibration import Machine, Speed
-from starting_kit_adapter.limits.roofline import Device, Roof
 
 pytestmark = pytest.mark.keras2
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pgdl_measures.errors import UnknownNameError
-from starting_kit_adapter.limits.roofline import (
+from ingestion.cost.roofline import (
     DEVICES,
     Device,
     Roof,
@@ -13,6 +12,7 @@ from starting_kit_adapter.limits.roofline import (
     find_devices,
     roofline_seconds,
 )
+from pgdl_measures.errors import UnknownNameError
 
 ROOF = Roof(flops=100.0, bandwidth=10.0)
 

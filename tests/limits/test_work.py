@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import tensorflow as tf
 
-from starting_kit_adapter.limits.work import step_work
+from ingestion.cost.work import step_work
 
 pytestmark = pytest.mark.keras2
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ingestion.arrays import Data, make_data
 from starting_kit_adapter.cli import overfit, zoo
-from starting_kit_adapter.zoo.data import Data, make_data
 
 SIDE, CLASSES = 8, 3
 GRID = {

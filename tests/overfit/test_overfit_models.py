@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from ingestion.any_model import read_architecture, read_model
 from pgdl_measures.errors import PgdlError
-from starting_kit_adapter.overfit.models import (
+from starting_kit_adapter.diagnose.overfit.models import (
     check_one_architecture,
     check_one_training,
     find_models,
-    read_model,
     read_training,
 )
 
@@ -51,7 +51,7 @@ def test_a_file_and_a_folder_are_read(tmp_path, rescaled_zoo):
 
 def test_other_layers_are_another_architecture(tmp_path):
     paths = [_save(tmp_path / f"{i}.keras", units) for i, units in enumerate((4, 4, 5))]
-    configs = {path.name: read_model(path)[0] for path in paths}
+    configs = {path.name: read_architecture(path) for path in paths}
     check_one_architecture({name: configs[name] for name in ("0.keras", "1.keras")})
     with pytest.raises(PgdlError, match=r"2 architectures \(2 like 0.keras; 1 like 2.keras\)"):
         check_one_architecture(configs)

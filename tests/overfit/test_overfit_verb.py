@@ -11,7 +11,7 @@ from runs import pgdl_overfit, stripes, write_npz
 
 from pgdl_measures.adversarial.generators import GENERATORS
 from pgdl_measures.errors import PgdlError
-from starting_kit_adapter.overfit.sets import Origin, choose_sets, find_origin, notes
+from starting_kit_adapter.diagnose.overfit.sets import Origin, choose_sets, find_origin, notes
 
 
 @pytest.fixture

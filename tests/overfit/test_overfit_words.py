@@ -7,8 +7,8 @@ import numpy as np
 from pgdl_measures.adversarial.examination import Examination
 from pgdl_measures.adversarial.generators import GENERATORS
 from pgdl_measures.adversarial.independence import Outcome
-from starting_kit_adapter.overfit.report import Report
-from starting_kit_adapter.overfit.words import describe, verdict
+from starting_kit_adapter.diagnose.overfit.report import Report
+from starting_kit_adapter.diagnose.overfit.words import describe, verdict
 
 EXAMPLES = 1000
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from runs import SIDE, pgdl_zoo, stripes, write_grid
 
-from starting_kit_adapter.zoo.errors import ZooError
-from starting_kit_adapter.zoo.rescaled import rescaled
-from starting_kit_adapter.zoo.shards import read_data
+from ingestion.errors import ZooError
+from ingestion.shards import read_data
+from ingestion.zoo.rescaled import rescaled
 
 
 def _upsampled(image: np.ndarray, side: int) -> np.ndarray:

@@ -11,9 +11,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # shared_data
 
 from report_runs import FakeRun, write_run
 
+from scoring.report.leaderboard import Leaderboard, leaderboard
 from scoring.report.page import report_page
-from scoring.table import Leaderboard, leaderboard
-from starting_kit_adapter.cli.report import curve_figures
+from starting_kit_adapter.terminal.curve_figures import curve_figures
 
 
 @pytest.fixture(scope="session")

@@ -14,18 +14,18 @@ from scipy import stats
 from shared_data import SHARED, needs_shared
 
 from scoring.cmi import cmi
-from scoring.combine_files import combine_run
 from scoring.errors import ScoringError
-from scoring.predictions import find_predictions
-from scoring.program import score_folders
-from scoring.reference import find_references, read_reference
+from scoring.kit.combined import combine_run
+from scoring.kit.predictions import find_predictions
+from scoring.kit.program import score_folders
+from scoring.kit.reference import find_references, read_reference
+from scoring.kit.results import write_results
+from scoring.record import read_run
 from scoring.report.explain import explained, most_explaining
 from scoring.report.formats import to_csv, to_json, to_markdown
+from scoring.report.leaderboard import Leaderboard, leaderboard
 from scoring.report.notes import notes
 from scoring.report.published import ROWS, TASKS, published_scores
-from scoring.report.records import read_run
-from scoring.results import write_results
-from scoring.table import Leaderboard, leaderboard
 
 
 def test_numbers_are_those_of_scipy_and_of_the_score(fake: FakeRun, board: Leaderboard) -> None:
@@ -169,6 +169,7 @@ def test_later_records_win_measure_by_measure(tmp_path: Path) -> None:
     assert (record.seconds, record.errors) == ({"a": 4, "b": 2}, {"c": "y"})
     assert run.seconds_per_model("t", "a") == 4
     assert run.seconds_per_model("t", "none") is None
+    assert len(run.problems) == 1 and "line 2, is damaged" in run.problems[0]
 
 
 def test_curves_of_several_attempts_are_one(tmp_path: Path) -> None:

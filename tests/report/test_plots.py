@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from report_runs import FakeRun
 
-from pgdl_measures.errors import PgdlError
-from pgdl_measures.plots import plot_curves, plot_density
-from pgdl_measures.statistics import gi
+from pgdl_measures.response_curves.plots import plot_curves, plot_density
+from pgdl_measures.response_curves.statistics import gi
+from scoring.canvas import new_figure
 from scoring.cmi import cmi
 from scoring.errors import ScoringError
-from scoring.plots import plot_leaderboard, plot_pairs, plot_scatter
-from scoring.reference import read_reference
+from scoring.kit.reference import read_reference
 from scoring.report.figures import draw
-from scoring.table import Leaderboard
+from scoring.report.leaderboard import Leaderboard
+from scoring.report.plots import plot_leaderboard, plot_pairs, plot_scatter
 
 figure = pytest.importorskip("matplotlib.figure")
 
@@ -85,13 +85,11 @@ def test_pairs_show_each_score_and_frame_the_smallest(fake: FakeRun, ax, hparams
 
 
 def test_without_matplotlib_the_error_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, board: Leaderboard
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("matplotlib", "matplotlib.figure", "matplotlib.pyplot"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(PgdlError, match=r"pip install 'pgdl-measures\[plots\]'"):
-        plot_curves(CURVES)
-    with pytest.raises(ScoringError, match=r"pip install 'pgdl-measures\[plots\]'"):
-        plot_leaderboard(board, "alpha")
     with pytest.raises(ScoringError, match=r"pip install 'pgdl-measures\[plots\]'"):
         draw(lambda ax: None, alt="nothing", caption="")
+    with pytest.raises(ScoringError, match=r"pip install 'pgdl-measures\[plots\]'"):
+        new_figure(1, 1, (2, 2))

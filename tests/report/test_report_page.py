@@ -9,11 +9,11 @@ from pathlib import Path
 
 from report_runs import FakeRun, write_run
 
-from scoring.program import score_folders
+from scoring.kit.program import score_folders
+from scoring.kit.results import write_results
+from scoring.report.leaderboard import Leaderboard, leaderboard
 from scoring.report.page import report_page
-from scoring.results import write_results
-from scoring.table import Leaderboard, leaderboard
-from starting_kit_adapter.cli.report import curve_figures
+from starting_kit_adapter.terminal.curve_figures import curve_figures
 
 _VOID = {"meta", "link", "br", "img", "hr", "path", "use", "rect"}
 

@@ -46,7 +46,7 @@ def test_the_reference_is_the_corpus_of_the_run(tmp_path: Path) -> None:
     with pytest.raises(ScoringError, match="names a corpus; expected a folder that"):
         run(table, made.out)
     (made.out / "run.json").write_text(json.dumps({"corpus": str(tmp_path / "gone")}))
-    with pytest.raises(ScoringError, match="gone, is not there: say --reference"):
+    with pytest.raises(ScoringError, match="gone, is not there: give --reference"):
         run(table, made.out)
     (made.out / "run.json").write_text(json.dumps({"corpus": str(made.reference), "seed": 3}))
     assert run(table, made.out) == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scoring.runs import Runs
+from scoring.robust.runs import Runs
 
 VALUES = {"depth": (2, 3, 4), "width": (8, 16), "lr": (0.1, 0.01)}
 

@@ -11,9 +11,9 @@ import pytest
 from robust_runs import random_runs, write_predictions, write_zoo
 
 from scoring.combine import RULES, combination_name, combine, is_monotone
-from scoring.combine_files import combine_run
 from scoring.errors import ScoringError
-from scoring.program import score_folders
+from scoring.kit.combined import combine_run
+from scoring.kit.program import score_folders
 from starting_kit_adapter.cli import combine as verb
 from starting_kit_adapter.cli import table
 
@@ -143,8 +143,16 @@ def test_a_combination_stands_in_the_table_beside_its_measures(
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_rules_of_the_verb_are_those_of_the_room() -> None:
-    assert tuple(RULES) == verb.RULES
+def test_the_help_names_every_rule_and_an_unknown_one_is_refused(tmp_path: Path) -> None:
+    described = [line.split()[0] for line in verb.EXAMPLES.splitlines() if line.startswith("  ")]
+    assert [rule for rule in described if rule in RULES] == list(RULES)
+    for measure in "ab":
+        write_predictions(tmp_path / measure / "one.predict", np.arange(3.0))
+    with pytest.raises(ScoringError, match="no rule 'sum'; there are pca, npca"):
+        run(tmp_path, "-m", "a,b", "--rule", "sum")
+
+
+def test_a_combination_is_named_alike_in_any_order() -> None:
     assert combination_name("pca", ["b", "a"]) == "pca-a-b"
 
 

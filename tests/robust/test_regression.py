@@ -10,7 +10,7 @@ from robust_runs import random_runs
 from scipy.optimize import minimize
 
 from scoring.errors import ScoringError
-from scoring.regression import (
+from scoring.robust.oracles import (
     FAMILIES,
     affine_oracle,
     baseline,

@@ -7,15 +7,15 @@ import pytest
 from robust_runs import random_runs
 
 from scoring.errors import ScoringError
-from scoring.evaluation import Evaluation, evaluate
-from scoring.families import Family, summarize
+from scoring.robust.evaluation import Evaluation, evaluate
+from scoring.robust.families import Family, summarize
 
 matplotlib = pytest.importorskip("matplotlib")
 
 from matplotlib.collections import LineCollection, PolyCollection  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 
-from scoring.robust_plots import plot_sign_errors, plot_triangle  # noqa: E402
+from scoring.report.robust_plots import plot_sign_errors, plot_triangle  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ import pytest
 from robust_runs import random_runs, write_csv, write_zoo
 
 from scoring.errors import ScoringError
-from scoring.evaluation import evaluate, records
-from scoring.precision import examples_behind_gaps
 from scoring.rank import granulated, kendall
+from scoring.robust.evaluation import evaluate, records
+from scoring.robust.precision import examples_behind_gaps
 from starting_kit_adapter.cli import report, table
 
 Verb = Callable[..., tuple[int, str]]
@@ -139,15 +139,15 @@ def test_the_corpus_says_how_many_examples_are_behind_a_gap(zoo: tuple[Path, Pat
     assert examples_behind_gaps(reference) == {"made_up": 7}
     cut = folder / "shard_0.tfrecord"
     cut.write_bytes(cut.read_bytes()[:-1])
-    with pytest.raises(ScoringError, match="is not a whole TFRecord file"):
+    with pytest.raises(ScoringError, match="is cut off or damaged in record 2"):
         examples_behind_gaps(reference)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "say either OUT or --csv FILE"),
-        (("out", "--csv", "runs.csv"), "say either OUT or --csv FILE"),
+        ((), "give either OUT or --csv FILE"),
+        (("out", "--csv", "runs.csv"), "give either OUT or --csv FILE"),
         (("--csv", "runs.csv"), "only evaluated with --robust"),
     ],
 )

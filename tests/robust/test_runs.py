@@ -9,7 +9,7 @@ import pytest
 from robust_runs import random_runs, write_csv
 
 from scoring.errors import ScoringError
-from scoring.runs import read_csv
+from scoring.robust.runs import read_csv
 
 
 def test_a_table_comes_back_as_it_was_written(tmp_path: Path) -> None:

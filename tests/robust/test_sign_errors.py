@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from robust_runs import random_runs
 
-from scoring import robust
-from scoring.environments import find_environments, find_settings
 from scoring.errors import ScoringError
-from scoring.families import ALL, Family, hparam_families, pair_families, summarize
 from scoring.rank import granulated
-from scoring.robust import SignErrors, hoeffding_weight, sign_errors
-from scoring.runs import Runs
+from scoring.robust import sign_errors as robust
+from scoring.robust.environments import find_environments, find_settings
+from scoring.robust.families import ALL, Family, hparam_families, pair_families, summarize
+from scoring.robust.runs import Runs
+from scoring.robust.sign_errors import SignErrors, hoeffding_weight, sign_errors
 
 TEST_SIZE = 4000
 
@@ -161,7 +161,7 @@ def test_the_percentile_is_the_robust_error_over_ninety_percent() -> None:
 def test_memory_is_bounded_by_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = random_runs(lose=5)
     whole = sign_errors(runs.codes, runs.gap, [runs.measures["good"]], test_size=TEST_SIZE)
-    monkeypatch.setattr("scoring.robust._CHUNK", 40)
+    monkeypatch.setattr("scoring.robust.sign_errors._CHUNK", 40)
     parts = sign_errors(runs.codes, runs.gap, [runs.measures["good"]], test_size=TEST_SIZE)
     assert np.array_equal(whole.loss, parts.loss)
 

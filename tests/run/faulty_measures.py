@@ -45,6 +45,7 @@ def leave_an_orphan() -> None:
     """Dies while a process that it started, and that has all of its pipes, lives on."""
     child = os.fork()
     if child == 0:
+        os.setsid()  # out of reach of a signal to the worker's session
         time.sleep(3600)
     print(f"orphan {child}", file=sys.stderr, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from ingestion import fingerprint
-from ingestion.budget import Limits
 from ingestion.corpus import find_corpus
-from ingestion.executors.outcome import Files, Finished, Measured, Outcome, Step, Tally
-from ingestion.fingerprint import Stamp, model_files
-from ingestion.plan import Job, Request
+from ingestion.run import fingerprint
+from ingestion.run.budget import Limits
+from ingestion.run.executors.outcome import Files, Finished, Measured, Outcome, Step, Tally
+from ingestion.run.fingerprint import model_files, stamp
+from ingestion.run.plan import Job, Request
 from pgdl_measures.base import Measure
+from scoring.record import Line
 
 
 def write_corpus(root: Path, **tasks: int) -> Path:
@@ -45,22 +46,18 @@ def job(task: str = "t", model: int = 0, architecture: str = "a", names: str = "
     return Job(task, f"model_{model}", Path(), (), measures, architecture, 300.0)
 
 
-def record(root: Path, task: str, model: str, measures: list[Measure], **more: object) -> dict:
+def record(root: Path, task: str, model: str, measures: list[Measure], **more: Any) -> Line:
     """What a run would have written of a model."""
-    files = Stamp.of(model_files(root / task / model))
-    data = Stamp.of(find_corpus(root).task(task).shards())
-    return {
-        "task": task,
-        "model": model,
+    content = {
         "values": {m.name: 1.0 for m in measures},
-        "errors": {},
         "seconds": {m.name: 2.0 for m in measures},
         "options": {m.name: dict(m.options) for m in measures},
         "fingerprints": {m.name: fingerprint.settings(m) for m in measures},
-        "model_files": asdict(files),
-        "data_files": asdict(data),
+        "model_files": stamp(model_files(root / task / model)),
+        "data_files": stamp(find_corpus(root).task(task).shards()),
         **more,
     }
+    return Line(task, model, **content)
 
 
 def value(job: Job, name: str) -> float:
@@ -71,7 +68,7 @@ def value(job: Job, name: str) -> float:
 def done(job: Job, seconds: float = 1.0) -> Outcome:
     """What becomes of a job that a worker does without trouble."""
     tally = Tally(job)
-    tally.add(Files(Stamp.of(model_files(job.folder)), Stamp.of(job.shards)))
+    tally.add(Files(stamp(model_files(job.folder)), stamp(job.shards)))
     for each in job.measures:
         tally.add(Step(each.name))
         tally.add(Measured(each.name, seconds, value(job, each.name)))

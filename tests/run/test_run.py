@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from run_plans import done, measure, request, write_corpus
 
-from ingestion.budget import Limits
-from ingestion.executors.outcome import Outcome
-from ingestion.executors.queue import Queue
-from ingestion.run import Listener, Report, run
+from ingestion.run.budget import Limits
+from ingestion.run.executors.outcome import Outcome
+from ingestion.run.executors.queue import Queue
+from ingestion.run.loop import Listener, Report, run
 
 GI, PAL = measure("gi"), measure("pal")
 

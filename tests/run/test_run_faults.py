@@ -73,10 +73,13 @@ def test_a_bad_model_costs_itself_alone(undisturbed, tmp_path: Path) -> None:
         assert reason in reasons[model]
     assert "not a whole hdf5 weight file" in reasons["model_7"]
     crash = next(r for r in records(out) if r["model"] == "model_3" and r["errors"])
-    assert "Segmentation fault" in crash["said"] and "faulty_measures.py" in crash["said"]
+    assert (
+        "Segmentation fault" in crash["stderr_tail"]
+        and "faulty_measures.py" in crash["stderr_tail"]
+    )
     death = next(r for r in records(out) if r["model"] == "model_6" and r["errors"])
     assert death["attempt"] == 2  # it may have come from outside
-    assert_ended([int(death["said"].split("orphan ")[1].split()[0])])
+    assert_ended([int(death["stderr_tail"].split("orphan ")[1].split()[0])])
     assert f"pgdl run {zoo}" in printed and "--retry-failed" in printed
 
 

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from ingestion.executors import local
-from ingestion.executors.process import WorkerError, WorkerProcess, WorkerSettings
-from ingestion.executors.ray_cluster import RayExecutor
+from ingestion.run.executors import local
+from ingestion.run.executors.process import WorkerError, WorkerProcess, WorkerSettings
+from ingestion.run.executors.ray_cluster import RayExecutor
 
 
 @pytest.mark.parametrize(

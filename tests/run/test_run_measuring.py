@@ -7,9 +7,10 @@ from pathlib import Path
 
 from run_plans import job, write_corpus
 
-from ingestion.executors.measuring import Measuring
-from ingestion.executors.outcome import Files
-from ingestion.fingerprint import Stamp
+from ingestion.run.executors.measuring import Measuring
+from ingestion.run.executors.outcome import Files
+from ingestion.run.fingerprint import stamp
+from scoring.record import Stamp
 
 
 def test_data_that_could_not_be_read_at_first_has_its_own_stamp_later(tmp_path: Path) -> None:
@@ -21,8 +22,8 @@ def test_data_that_could_not_be_read_at_first_has_its_own_stamp_later(tmp_path: 
         now = replace(job(task), folder=root / task / "model_0", shards=(shards[task],))
         return [said.data for said in worker.run(now) if isinstance(said, Files)]
 
-    assert stamps("t") == [Stamp.of([shards["t"]])]
+    assert stamps("t") == [stamp([shards["t"]])]
     shards["u"].rename(root / "away")
     assert stamps("u") == []
     (root / "away").rename(shards["u"])
-    assert stamps("u") == [Stamp.of([shards["u"]])]
+    assert stamps("u") == [stamp([shards["u"]])]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from run_plans import done, job
 
-from ingestion.executors.outcome import (
+from ingestion.run.executors.outcome import (
     DIED,
     LOADING,
     LOST,

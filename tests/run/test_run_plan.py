@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from run_plans import measure, record, request, write_corpus
 
-from ingestion.plan import SettingsChangedError, make_plan
+from ingestion.run.plan import SettingsChangedError, make_plan
 
 GI, PAL = measure("gi"), measure("pal")
 
@@ -87,7 +87,7 @@ def test_other_options_are_refused_by_name_or_computed_again(corpus: Path) -> No
 
 def test_another_version_of_the_toolkit_is_refused(corpus: Path, monkeypatch) -> None:
     records = [record(corpus, "t", "model_0", [GI])]
-    monkeypatch.setattr("ingestion.fingerprint.toolkit_version", lambda: "99")
+    monkeypatch.setattr("ingestion.run.fingerprint.toolkit_version", lambda: "99")
     with pytest.raises(SettingsChangedError, match="another version of the measure"):
         make_plan(request(corpus, GI), records)
 
@@ -95,7 +95,7 @@ def test_another_version_of_the_toolkit_is_refused(corpus: Path, monkeypatch) ->
 def test_an_edited_measure_of_the_user_is_another_version(
     corpus: Path, tmp_path: Path, monkeypatch
 ) -> None:
-    from ingestion.chosen import choose_measures
+    from ingestion.run.chosen import choose_measures
 
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "my_module.py").write_text("def mine(subject):\n    return 1.0\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from run_plans import job
 
-from ingestion.executors.queue import Queue
+from ingestion.run.executors.queue import Queue
 
 
 def test_a_worker_stays_with_an_architecture_then_with_the_task() -> None:

@@ -9,12 +9,14 @@ import signal
 from pathlib import Path
 
 import pytest
+from damaged_lines import DAMAGED_LINES
 
-from ingestion.store import Store, StoreError, write_json
+from ingestion.run.store import Store, StoreError, write_json
+from scoring.record import Line
 
 
-def line(model: int) -> dict:
-    return {"task": "t", "model": f"model_{model}", "values": {"gi": 0.1 * model}}
+def line(model: int) -> Line:
+    return Line("t", f"model_{model}", values={"gi": 0.1 * model})
 
 
 def write(out: Path, *models: int) -> bytes:
@@ -28,7 +30,7 @@ def test_what_was_appended_is_there_for_the_next_run(tmp_path: Path) -> None:
     write(tmp_path, 0, 1)
     write(tmp_path, 2)
     with Store(tmp_path) as store:
-        assert store.records == [line(0), line(1), line(2)]
+        assert store.lines == [line(0), line(1), line(2)] and not store.problems
 
 
 def test_a_record_cut_off_at_any_byte_keeps_its_whole_lines(tmp_path: Path) -> None:
@@ -36,19 +38,23 @@ def test_a_record_cut_off_at_any_byte_keeps_its_whole_lines(tmp_path: Path) -> N
     for size in range(len(whole) + 1):
         (tmp_path / "records.jsonl").write_bytes(whole[:size])
         with Store(tmp_path) as store:
-            assert store.records == [line(i) for i in range(whole[:size].count(b"\n"))]
+            assert store.lines == [line(i) for i in range(whole[:size].count(b"\n"))]
             store.append(line(9))
         with Store(tmp_path) as store:
-            assert store.records[-1] == line(9)
+            assert store.lines[-1] == line(9) and not store.problems
 
 
-@pytest.mark.parametrize("damage", [b"\x00" * 20 + b"\n", b"{}\n", b"[1]\n", b"garbage\n"])
-def test_damage_before_the_last_line_is_named_and_left_alone(tmp_path: Path, damage: bytes) -> None:
-    whole = write(tmp_path, 0, 1)
-    damaged = damage + whole
+@pytest.mark.parametrize("damage", DAMAGED_LINES)
+def test_a_damaged_line_is_named_and_left_alone_and_costs_no_other(
+    tmp_path: Path, damage: bytes
+) -> None:
+    first, second = write(tmp_path, 0, 1).splitlines(keepends=True)
+    damaged = first + damage + b"\n" + second
     (tmp_path / "records.jsonl").write_bytes(damaged)
-    with pytest.raises(StoreError, match="line 1, is damaged"), Store(tmp_path):
-        pass
+    with Store(tmp_path) as store:
+        (problem,) = store.problems
+        assert f"{tmp_path / 'records.jsonl'}, line 2, is damaged and ignored: " in problem
+        assert store.lines == [line(0), line(1)]
     assert (tmp_path / "records.jsonl").read_bytes() == damaged
 
 

@@ -12,16 +12,16 @@ import pytest
 from run_plans import write_corpus
 from run_zoo import pgdl_run, predictions, records, write_zoo
 
-from ingestion.chosen import choose_measures
+from ingestion.run.chosen import choose_measures
 from pgdl_measures.errors import PgdlError, UnknownNameError
-from starting_kit_adapter.cli.run_options import (
+from starting_kit_adapter.terminal.run_options import (
     add_arguments,
     parse_option,
     plain,
     read_settings,
     typed,
 )
-from starting_kit_adapter.cli.text import Progress, duration, progress_line
+from starting_kit_adapter.terminal.text import Progress, duration, progress_line
 
 
 def settings(*words: object) -> dict:

@@ -10,7 +10,7 @@ from scoring_files import VALUES, configs, write_reference
 from shared_data import SHARED, needs_shared
 
 from scoring.errors import ScoringError
-from scoring.reference import find_references, read_reference
+from scoring.kit.reference import find_references, read_reference
 
 
 def test_reads_ids_values_and_gaps(tmp_path):

@@ -38,7 +38,7 @@ def test_leaderboard_of_the_real_measures_has_the_published_scores(tmp_path, cap
             f"task_task2_v1_score: {expected['task2_v1']:.12f}",
             f"task_average_score: {expected['task_average_score']:.12f}",
         ]
-    order = [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:6]]
+    order = [line.split()[0] for line in capsys.readouterr().out.splitlines()[3:7]]
     assert order == sorted(published, key=lambda name: -published[name]["task_average_score"])
 
 
@@ -77,13 +77,14 @@ def test_a_measure_with_a_failed_task_is_named_in_the_leaderboard(tmp_path, caps
     assert run("--reference", tmp_path / "ref", "--predictions", tmp_path / "pred") == 1
     out = capsys.readouterr().out
     assert "0 of 1" in out
-    assert "bad: no score for task1" in out
+    assert "task1: no score for bad: no prediction for model_1" in out
+    assert "interval" not in out
 
 
 def test_a_folder_without_predictions_is_refused(tmp_path):
     write_reference(tmp_path / "ref" / "task1")
     (tmp_path / "pred").mkdir()
-    with pytest.raises(ScoringError, match=r"no <task>\.predict"):
+    with pytest.raises(ScoringError, match=r"has no predictions: expected .*<task>\.predict"):
         run("--reference", tmp_path / "ref", "--predictions", tmp_path / "pred")
 
 

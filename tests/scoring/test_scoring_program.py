@@ -11,8 +11,8 @@ import pytest
 from scoring_files import configs, write_predictions, write_reference
 from shared_data import SHARED, needs_shared
 
-from scoring.program import score_folders
-from scoring.results import write_results
+from scoring.kit.program import score_folders
+from scoring.kit.results import write_results
 from starting_kit_adapter.score import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -153,7 +153,7 @@ def test_page_escapes_names_and_marks_the_minimum(tmp_path):
     page = (tmp_path / "out" / "scores.html").read_text()
     assert "<script>" not in page and "<b>" not in page and "<i>" not in page
     assert "a&lt;script&gt;" in page
-    assert page.count('class="minimum"') == 1
+    assert page.count('class="marked"') == 1
     assert "http" not in page  # self-contained
 
 

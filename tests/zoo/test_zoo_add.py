@@ -10,16 +10,16 @@ import pytest
 import tensorflow as tf
 from zoos import pgdl_zoo
 
+from ingestion.arrays import make_data
 from ingestion.corpus import find_corpus
+from ingestion.errors import ZooError
 from ingestion.models import load_model
+from ingestion.zoo.add import _next_number
+from ingestion.zoo.augment import Augment
+from ingestion.zoo.build import Plan
+from ingestion.zoo.grid import parse_grid
+from ingestion.zoo.layout import Zoo
 from pgdl_measures.errors import PgdlError
-from starting_kit_adapter.zoo.add import _next_number
-from starting_kit_adapter.zoo.augment import Augment
-from starting_kit_adapter.zoo.build import Plan
-from starting_kit_adapter.zoo.data import make_data
-from starting_kit_adapter.zoo.errors import ZooError
-from starting_kit_adapter.zoo.grid import parse_grid
-from starting_kit_adapter.zoo.layout import Zoo
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.random((20, 8, 8, 1)).astype(np.float32)

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from ingestion.errors import ZooError
 from ingestion.models import build_model
+from ingestion.zoo.architectures import (
+    ARCHITECTURES,
+    architecture,
+    conv,
+    densenet,
+    mobilenet,
+    nin,
+    resnet,
+    strided_nin,
+    vgg,
+    vggnet,
+    wide_resnet,
+)
+from ingestion.zoo.grid import parse_grid
+from ingestion.zoo.presets import PRESETS, find_grid
 from pgdl_measures.errors import PgdlError, UnknownNameError
-from starting_kit_adapter.zoo.architectures import conv, nin, resnet, vgg
-from starting_kit_adapter.zoo.errors import ZooError
-from starting_kit_adapter.zoo.grid import parse_grid
-from starting_kit_adapter.zoo.presets import PRESETS, find_grid
 
 SHAPES = [((28, 28, 1), 10), ((32, 32, 3), 10), ((32, 32, 4), 37), ((8, 8, 1), 10)]
 NETWORKS = {
@@ -21,6 +35,11 @@ NETWORKS = {
     "resnet": (resnet, {"width": 4, "depth": 14, "batch_norm": False}),
     "resnet with batch norm": (resnet, {"width": 4, "depth": 8}),
     "conv with batch norm": (conv, {"parameters": 5000, "depth": 4, "batch_norm": True}),
+    "vgg19": (vggnet, {"depth": 19, "width_scale": 1 / 32}),
+    "resnet50": (resnet, {"depth": 50, "width_scale": 1 / 16}),
+    "wide resnet": (wide_resnet, {"depth": 16, "factor": 2, "dropout": 0.3, "width_scale": 1 / 8}),
+    "densenet121": (densenet, {"depth": 121, "width_scale": 1 / 16}),
+    "mobilenet_v2": (mobilenet, {"version": 2, "width_scale": 1 / 16}),
 }
 MODELS = {  # of the competition's corpus; the published lists of tasks 4 and 8 are not whole
     "task1": 96, "task2": 54, "task4": 64, "task5": 64, "task6": 96, "task7": 48, "task8": 32,
@@ -36,7 +55,8 @@ def test_networks_give_one_logit_per_class(shape: tuple, classes: int, network: 
     layers = architecture(shape, classes, **hparams)
     model = build_model({"model_config": layers, "input_shape": list(shape)})
     assert model(np.zeros((2, *shape), np.float32)).shape == (2, classes)
-    assert layers[-1] == {"layer_name": "Dense", "units": classes}
+    assert layers[-1].items() >= {"layer_name": "Dense", "units": classes}.items()
+    assert "activation" not in layers[-1]
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -93,8 +113,85 @@ def test_a_resnet_has_the_published_layers_and_a_shortcut_around_every_block() -
     inside = tf.keras.Model(model.input, [model.get_layer(n).output for n in ("stem", "block3")])
     stem, third = inside(x, training=False)
     np.testing.assert_allclose(third, stem, rtol=1e-6)
-    with pytest.raises(ZooError, match="found 18"):
-        resnet((32, 32, 3), 10, width=16, depth=18)
+    with pytest.raises(ZooError, match="found 19"):
+        resnet((32, 32, 3), 10, width=16, depth=19)
+
+
+def _parameters(name: str, classes: int = 10) -> int:
+    config = {"model_config": architecture(name)((32, 32, 3), classes), "input_shape": [32, 32, 3]}
+    return sum(int(np.prod(weight.shape)) for weight in build_model(config).trainable_weights)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        # github.com/kuangliu/pytorch-cifar, for CIFAR-10
+        ("vgg16_bn", 14_728_266),
+        ("resnet18", 11_173_962),
+        ("resnet34", 21_282_122),
+        ("resnet50", 23_520_842),
+        ("densenet121", 6_956_298),
+        # Zagoruyko and Komodakis (2016): 36.5 M; Huang et al. (2017), Table 2: 0.8 M
+        ("wide_resnet_28_10", 36_479_194),
+        ("densenet_bc_100_12", 769_162),
+    ],
+)
+def test_published_networks_have_as_many_parameters_as_published(
+    name: str, parameters: int
+) -> None:
+    assert _parameters(name) == parameters
+
+
+def test_mobile_networks_have_the_parameters_of_the_originals_for_imagenet() -> None:
+    def theirs(model: tf.keras.Model) -> int:
+        return sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
+
+    applications = tf.keras.applications
+    assert _parameters("mobilenet", 1000) == theirs(applications.MobileNet(weights=None))
+    assert _parameters("mobilenet_v2", 1000) == theirs(applications.MobileNetV2(weights=None))
+    assert _parameters("mnasnet", 1000) == 4_383_312  # torchvision.models.mnasnet1_0
+
+
+@pytest.mark.parametrize(
+    ("depth", "by_kernel"),
+    [
+        (34, {3: 1 + 2 * 16, 1: 3}),  # the stem, two per block; a shortcut where a stage begins
+        (50, {3: 1 + 16, 1: 2 * 16 + 4}),  # one 3x3 per bottleneck; the first stage widens, too
+        (20, {3: 1 + 2 * 9, 1: 2}),
+    ],
+)
+def test_a_resnet_has_the_blocks_of_its_depth(depth: int, by_kernel: dict[int, int]) -> None:
+    layers = resnet((32, 32, 3), 10, depth=depth)
+    assert Counter(e["kernel_size"] for e in layers if "kernel_size" in e) == by_kernel
+
+
+def test_a_wide_resnet_is_26_layers_deep_without_its_shortcuts_and_28_with_them() -> None:
+    deep, deeper = (wide_resnet((32, 32, 3), 10, depth=d, factor=10) for d in (26, 28))
+    assert deep == deeper
+    convolutions = [e for e in deep if "kernel_size" in e]
+    assert len(convolutions) == 28
+    assert sum("shortcut" not in e["name"] for e in convolutions) + 1 == 26  # and the dense layer
+
+
+def test_the_network_in_network_of_dziugaite_et_al_is_strided_and_has_no_dense_layer() -> None:
+    layers = strided_nin((32, 32, 3), 10, width=200, depth=2)
+    convolutions = [
+        (e["filters"], e["kernel_size"], e["strides"]) for e in layers if "strides" in e
+    ]
+    block = [(200, 3, 2), (200, 1, 1), (200, 1, 1)]
+    assert convolutions == [*block, *block, (10, 1, 1)]
+    kinds = Counter(e["layer_name"] for e in layers)
+    assert kinds["BatchNormalization"] == 7 and "Dense" not in kinds
+
+
+def test_every_published_network_builds_at_a_sixteenth_of_its_width() -> None:
+    for name in ARCHITECTURES:
+        if name not in ("vgg", "nin", "conv", "strided_nin"):
+            hparams = {"depth": 16} if name in ("vggnet", "wide_resnet", "densenet") else {}
+            hparams |= {"depth": 18} if name == "resnet" else {}
+            hparams |= {"factor": 2} if name == "wide_resnet" else {}
+            layers = architecture(name)((8, 8, 1), 3, width_scale=1 / 16, **hparams)
+            assert layers[-1]["units"] == 3
 
 
 GOOD = {"architecture": "vgg", "hparams": {"width": [4, 8]}, "fixed": {"blocks": 1}}
@@ -131,6 +228,14 @@ def test_a_network_that_cannot_be_is_named() -> None:
 def test_an_unknown_grid_is_answered_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean fashion"):
         find_grid("fashon")
+
+
+def test_published_widths_scale_though_the_grid_does_not_name_them() -> None:
+    grid = parse_grid({"architecture": "resnet", "hparams": {"depth": [18, 34]}}, "grid.json")
+    layers = grid.scaled(1 / 8).config({"depth": 18}, (32, 32, 3), 10)["model_config"]
+    assert max(e["filters"] for e in layers if "filters" in e) == 64  # of 512
+    own_width = parse_grid({**GOOD, "hparams": {"width": [8, 16]}}, "grid.json").scaled(0.5)
+    assert own_width.hparams["width"] == [4, 8] and "width_scale" not in own_width.fixed
 
 
 def test_scaling_widths_may_not_make_two_cells_one() -> None:

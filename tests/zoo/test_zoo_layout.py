@@ -12,8 +12,8 @@ import pytest
 from ingestion.corpus import find_corpus
 from ingestion.data import load_dataset
 from ingestion.models import load_model
-from scoring.reference import read_reference
-from starting_kit_adapter.zoo.sources import load_source
+from ingestion.sources import load_source
+from scoring.kit.reference import read_reference
 
 
 def _configs(root: Path) -> dict:

@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 from zoos import TINY_GRID, pgdl_zoo, weight_digests, write_grid
 
+from ingestion.errors import ZooError
+from ingestion.sources import load_source
+from ingestion.zoo import workers
+from ingestion.zoo.build import Plan
+from ingestion.zoo.grid import parse_grid
+from ingestion.zoo.layout import Zoo
 from pgdl_measures.errors import PgdlError
 from scoring.cmi import cmi
 from scoring.errors import ScoringError
-from starting_kit_adapter.zoo import workers
-from starting_kit_adapter.zoo.build import Plan
-from starting_kit_adapter.zoo.errors import ZooError
-from starting_kit_adapter.zoo.grid import parse_grid
-from starting_kit_adapter.zoo.layout import Zoo
-from starting_kit_adapter.zoo.sources import load_source
 
 pytest.importorskip("sklearn")
 
@@ -93,7 +93,7 @@ def test_two_builders_of_one_zoo_are_one_too_many(tiny_zoo: Path, tmp_path: Path
         pgdl_zoo(*_arguments(write_grid(tmp_path), tiny_zoo))
 
 
-@pytest.mark.parametrize("writer", ["os.fsync", "starting_kit_adapter.zoo.layout.write_weights"])
+@pytest.mark.parametrize("writer", ["os.fsync", "ingestion.zoo.layout.write_weights"])
 def test_a_full_disk_is_said_as_such_and_leaves_no_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writer: str
 ) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from starting_kit_adapter.zoo.data import make_data, stratified_order
-from starting_kit_adapter.zoo.errors import ZooError
-from starting_kit_adapter.zoo.sources import load_source
+from ingestion.arrays import make_data, stratified_order
+from ingestion.errors import ZooError
+from ingestion.sources import load_source
 
 IMAGES = np.arange(6 * 4 * 5, dtype=np.uint8).reshape(6, 4, 5)
 LABELS = np.array([0, 1, 2, 0, 1, 2])

@@ -10,10 +10,10 @@ import pytest
 import tensorflow as tf
 from zoos import pgdl_zoo, write_grid
 
+from ingestion.errors import ZooError
 from ingestion.models import build_model, load_model
-from starting_kit_adapter.zoo.architectures import conv, vgg
-from starting_kit_adapter.zoo.errors import ZooError
-from starting_kit_adapter.zoo.training import Recipe, Target, Trainer
+from ingestion.zoo.architectures import conv, vgg
+from ingestion.zoo.training import Recipe, Target, Trainer
 
 RNG = np.random.default_rng(0)
 LABELS = np.arange(96, dtype=np.int32) % 3

@@ -1,4 +1,4 @@
-"""`pgdl study adversarial`: Figures 5 and 6 of paper 002, and its numbers beside ours."""
+"""`pgdl study adversarial`: Figures 5 and 6 of Werpachowski et al. 2019, numbers beside ours."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 import time
 from pathlib import Path
 
-from starting_kit_adapter.cli.numbers import natural, seed
-from starting_kit_adapter.cli.text import Progress, duration, table
+from starting_kit_adapter.terminal.numbers import natural, seed
+from starting_kit_adapter.terminal.text import Progress, duration, table
 
 HELP = "Detecting overfitting: the paper's linear classifiers in 500 dimensions"
 EXAMPLES = """\
@@ -16,8 +16,9 @@ examples:
   pgdl study adversarial -o out/               100 runs of both experiments, in some minutes
   pgdl study adversarial -o out/ --runs 20     a first look
 
-Repeats Section 4 of paper 002: classifiers that are independent of their test set, and others that
-were trained on one half of it, tested with adversarial examples of strength eps from 0.01 to 100.
+Repeats Section 4 of Werpachowski et al. 2019: classifiers that are independent of their test set,
+and others that were trained on one half of it, tested with adversarial examples of strength eps
+from 0.01 to 100.
 Writes out/adversarial/: figure5 and figure6 as SVG and PNG, and every number in study.json.
 """
 
@@ -38,14 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Computes, prints and writes the study."""
-    from starting_kit_adapter.cli.quiet import import_tensorflow
+    from ingestion.quiet import import_tensorflow
 
     import_tensorflow()
     from pgdl_measures.adversarial.synthetic import DEPENDENT, INDEPENDENT
     from scoring.files import write_whole
-    from starting_kit_adapter.figures import save
     from starting_kit_adapter.studies.adversarial import plots
     from starting_kit_adapter.studies.adversarial.findings import beside_the_paper, find
+    from starting_kit_adapter.terminal.figures import save
 
     start = time.monotonic()
     with Progress(2 * args.runs, "runs") as progress:

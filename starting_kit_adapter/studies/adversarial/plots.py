@@ -1,4 +1,4 @@
-"""Figures 5 and 6 of paper 002."""
+"""Figures 5 and 6 of Werpachowski et al. 2019."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from starting_kit_adapter.figures import new_figure
-from starting_kit_adapter.overfit.figures import histograms
+from scoring.canvas import new_figure
 from starting_kit_adapter.studies.adversarial.findings import EPSILONS, Findings
+from starting_kit_adapter.terminal.histograms import histograms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,4 +1,4 @@
-"""`pgdl study contre`: the tables and figures of paper 004 on a corpus."""
+"""`pgdl study contre`: the tables and figures of Wu et al. 2021 (ContRE) on a corpus."""
 
 from __future__ import annotations
 
@@ -11,55 +11,60 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgdl_measures.errors import UnknownNameError
-from starting_kit_adapter.cli.numbers import positive, seed
 from starting_kit_adapter.studies.contre.settings import PARTS, Grid, grids, measures
 from starting_kit_adapter.studies.running import (
     add_run_arguments,
     compute,
-    make_request,
     reference_of,
     tell_failures,
 )
+from starting_kit_adapter.terminal.numbers import positive, seed
+from starting_kit_adapter.terminal.run_options import add_max_models
 
 if TYPE_CHECKING:
     from ingestion.corpus import Task
-    from ingestion.run import Report
+    from ingestion.run.loop import Report
 
 HELP = "ContRE: which contrastive examples predict the test accuracy?"
 EXAMPLES = """\
 examples:
   pgdl study contre zoo/ -o out/
   pgdl study contre zoo/ -o out/ --parts transformations,ablation      no heat map of 120 pairs
-  pgdl study contre zoo/ -o out/ --examples 500 --limit 12             a first look
+  pgdl study contre zoo/ -o out/ --examples 500 --max-models 12        a first look
 
-parts, with the tables and figures of paper 004 that they repeat:
+parts, with the tables and figures of Wu et al. 2021 that they repeat:
   transformations   Tables 1, 5, 6: crops, flip, rotation and ContRE; accuracy and Fisher ratio
   ablation          Table 2: N = 2, 3, 4 operations of magnitude M = 4, 9, 15, 20
   singles           Figure 3: each operation of RandAugment alone
-  pairs             Figure 4: each two operations, one after the other
+  pairs             Figure 4: every pair of operations, one applied after the other
 
-Writes out/contre/<task>/: each part as text, CSV, SVG and PNG, and all of it in study.json; and the
-values of all models as `pgdl run` does, so that the same command continues an interrupted study and
-`pgdl table out/` scores every setting. All models are shown the same contrastive examples.
+Writes each part to out/contre/<task>/ as text, CSV, SVG and PNG, and all parts to study.json. The
+values of all models are recorded as by `pgdl run`: the same command resumes an interrupted study,
+and `pgdl table out/` scores every setting. All models see the same contrastive examples.
 """
 
-_PRINTED = 8  # columns of a table that is printed; a wider one is only written
+_PRINTED = 8  # columns; a wider table is written to its file but not printed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
-    parser.add_argument("--parts", default=",".join(PARTS), help="only these (default: all four)")
-    parser.add_argument("--limit", type=positive, help="only so many models of each task")
     parser.add_argument(
-        "--examples", type=positive, default=2000, help="training examples that are used (2000)"
+        "--parts", default=",".join(PARTS), help="parts, separated by commas (default: all four)"
     )
-    parser.add_argument("--seed", type=seed, default=0, help="of the draws (default: 0)")
+    add_max_models(parser)
+    parser.add_argument(
+        "--examples",
+        type=positive,
+        default=2000,
+        help="number of training examples (default: 2000)",
+    )
+    parser.add_argument("--seed", type=seed, default=0, help="random seed (default: 0)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Computes what is missing, then writes the tables; 1 if any model has no value."""
+    """Computes missing values, then writes the tables; returns 1 if a model has no value."""
     from ingestion.corpus import find_corpus
-    from pgdl_measures.plots import need_matplotlib
+    from scoring.canvas import need_matplotlib
 
     need_matplotlib()  # before hours of computing
     parts = [part.strip() for part in args.parts.split(",")]
@@ -68,13 +73,12 @@ def run(args: argparse.Namespace) -> int:
             raise UnknownNameError("part", part, PARTS)
     tasks = find_corpus(args.corpus).select(args.tasks)
     for task in tasks:
-        reference_of(task)  # raises where there is none
+        reference_of(task)  # raises if there is none
     chosen = grids(parts, examples=args.examples, seed=args.seed)
-    request = make_request(tasks, measures(chosen), args, seed=args.seed, first=args.limit)
     try:
-        report = compute(request, args)
+        report = compute(tasks, measures(chosen), args, seed=args.seed, max_models=args.max_models)
     except KeyboardInterrupt:
-        print("interrupted; the same command continues from here", file=sys.stderr)
+        print("interrupted; run the same command to resume", file=sys.stderr)
         return 130
     for task in tasks:
         _write(task, chosen, report, args.output / "contre" / task.name)

@@ -1,7 +1,8 @@
-"""How each setting's value goes with the test accuracy over the models of a task.
+"""Correlation of each setting's value with the test accuracy, over the models of a task.
 
-Spearman's correlation as in Tables 1, 2, 3 and 6 of paper 004, and the partial one given training
-accuracy of Table 5. Measures are negated accuracies and Fisher ratios, so they are negated back.
+Spearman's correlation as in Wu et al. 2021, Tables 1, 2, 3 and 6, and the partial correlation given
+the training accuracy, as in Table 5. Measures are negated accuracies and Fisher ratios; here they
+are negated back.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from scoring.errors import ScoringError
+from scoring.kit.reference import Reference
 from scoring.partial import partial_spearman
 from scoring.rank import spearman
-from scoring.reference import Reference
-from starting_kit_adapter.cli.text import table
 from starting_kit_adapter.studies.contre.settings import Grid
+from starting_kit_adapter.terminal.text import table
 
 UNDEFINED = (
-    "-: no such setting; or undefined, because all models have the same value or, of a partial "
-    "correlation, because they are ordered as by their training accuracies (eq. 2 divides by zero)"
+    "-: there is no such setting, or the correlation is undefined: all models have the same value "
+    "or, for a partial correlation, the order of their training accuracies (eq. 2 divides by zero)"
 )
 
 
@@ -39,7 +40,7 @@ class Correlations:
 def correlate(
     grid: Grid, reference: Reference, values: Mapping[str, Mapping[str, float]]
 ) -> Correlations:
-    """Over the models that have all values; `values` is by measure and model."""
+    """Correlations over the models that have all values; `values` is by measure and model."""
     needed = [values[measure.name] for measure in grid.cells.values()]
     known = [i for i, model in enumerate(reference.ids) if all(model in found for found in needed)]
     test, train = reference.test_acc[known], reference.train_acc[known]
@@ -57,7 +58,7 @@ def to_text(correlations: Correlations) -> str:
     parts = [f"{grid.title}, {correlations.models} models"]
     for title, found in (
         ("Spearman correlation with test accuracy", correlations.spearman),
-        ("the same, given training accuracy", correlations.partial),
+        ("partial, given training accuracy", correlations.partial),
     ):
         rows = [[row, *(found.get((row, column)) for column in grid.columns)] for row in grid.rows]
         parts.append(table([title, *grid.columns], rows))
@@ -77,7 +78,7 @@ def to_csv(correlations: Correlations) -> str:
 
 
 def to_json(correlations: Correlations) -> dict[str, object]:
-    """The same as plain values."""
+    """The correlations as plain values."""
     return {
         "title": correlations.grid.title,
         "models": correlations.models,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from starting_kit_adapter.figures import new_figure, save
+from scoring.canvas import new_figure
 from starting_kit_adapter.studies.contre.correlations import Correlations
 from starting_kit_adapter.studies.contre.settings import CONTRE
+from starting_kit_adapter.terminal.figures import save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,9 +41,9 @@ def plot_bars(correlations: Correlations, ax: Axes) -> None:
 def plot_map(correlations: Correlations, ax: Axes) -> None:
     """The correlation of each cell (Table 2, Figure 4)."""
     grid = correlations.grid
-    nothing = float("nan")
+    missing = float("nan")
     values = [
-        [_number(correlations.spearman.get((row, column)), nothing) for column in grid.columns]
+        [_number(correlations.spearman.get((row, column)), missing) for column in grid.columns]
         for row in grid.rows
     ]
     image = ax.imshow(values, cmap="RdBu", vmin=-1, vmax=1, aspect="auto")

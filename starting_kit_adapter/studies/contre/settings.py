@@ -1,7 +1,7 @@
-"""What the study computes: grids of settings of ContRE, each setting a measure.
+"""What the study computes: grids of ContRE settings, each setting a measure.
 
-Grids are the tables and figures of paper 004: `transformations` is Tables 1, 5 and 6, `ablation`
-Table 2, `singles` Figure 3, `pairs` Figure 4. A setting that stands in several grids is one measure
+A grid is a table or figure of Wu et al. 2021: `transformations` is Tables 1, 5 and 6, `ablation`
+Table 2, `singles` Figure 3, `pairs` Figure 4. A setting that occurs in several grids is one measure
 and is computed once. Needs no TensorFlow.
 """
 
@@ -42,7 +42,7 @@ class Grid:
     title: str
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    cells: Mapping[tuple[str, str], Measure]  # by row and column; not all need be there
+    cells: Mapping[tuple[str, str], Measure]  # by row and column; cells may be missing
 
 
 def grids(parts: Sequence[str], **options: Any) -> list[Grid]:
@@ -117,5 +117,5 @@ def _fixed(
 def _measure(
     name: str, statistic: str, fixed: Mapping[str, Any], options: Mapping[str, Any]
 ) -> Measure:
-    target = f"pgdl_measures.contre:{statistic}"
+    target = f"pgdl_measures.contre.measures:{statistic}"
     return Measure(name, "", target, fixed, options, needs=(IMAGES,))

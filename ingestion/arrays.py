@@ -1,0 +1,107 @@
+"""Images and labels in memory: checked, cut down to size, and known by a fingerprint."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from ingestion.errors import ZooError
+
+
+@dataclass(frozen=True)
+class Split:
+    """One part of a data set: images `[n, height, width, channels]` float32, labels `[n]` int32."""
+
+    images: np.ndarray
+    labels: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set for classification."""
+
+    train: Split
+    test: Split
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of one image."""
+        return self.train.images.shape[1:]
+
+    @property
+    def classes(self) -> int:
+        """One more than the largest label."""
+        return int(max(self.train.labels.max(), self.test.labels.max())) + 1
+
+    def limited(self, train: int | None, test: int | None) -> Data:
+        """At most that many examples of each split, always the same, classes in proportion."""
+        return Data(_sample(self.train, train), _sample(self.test, test))
+
+    def fingerprint(self) -> str:
+        """Equal for equal data, whatever file it came from."""
+        digest = hashlib.sha256()
+        for array in (self.train.images, self.train.labels, self.test.images, self.test.labels):
+            digest.update(repr(array.shape).encode())
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()[:16]
+
+
+def make_data(
+    x_train: np.ndarray, y_train: np.ndarray, x_test: np.ndarray, y_test: np.ndarray
+) -> Data:
+    """Arrays of any usual form as data; bytes are scaled to [0, 1], floats stay as they are."""
+    data = Data(_split("training", x_train, y_train), _split("test", x_test, y_test))
+    if data.test.images.shape[1:] != data.shape:
+        raise ZooError(
+            f"training images have shape {data.shape}, test images {data.test.images.shape[1:]}"
+        )
+    return data
+
+
+def stratified_order(labels: np.ndarray, seed: int) -> np.ndarray:
+    """A random order of the examples of which every beginning has all classes in proportion."""
+    rng = np.random.default_rng(seed)
+    place = np.empty(len(labels))
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        place[rows] = (rng.permutation(len(rows)) + rng.random(len(rows))) / len(rows)
+    return np.argsort(place, kind="stable")
+
+
+def _sample(split: Split, n: int | None) -> Split:
+    if n is None or n >= len(split):
+        return split
+    if n < 1:
+        raise ZooError(f"a data set needs at least one example, asked for {n}")
+    rows = np.sort(stratified_order(split.labels, seed=0)[:n])
+    return Split(split.images[rows], split.labels[rows])
+
+
+def _split(name: str, images: np.ndarray, labels: np.ndarray) -> Split:
+    images, labels = np.asarray(images), np.asarray(labels)
+    if images.ndim == 3:
+        images = images[..., None]
+    if images.ndim != 4 or not len(images):
+        raise ZooError(
+            f"{name} images have shape {images.shape}; expected [n, height, width(, channels)]"
+        )
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.shape != (len(images),) or not np.issubdtype(labels.dtype, np.integer):
+        raise ZooError(
+            f"{name} labels have shape {labels.shape} and type {labels.dtype}; "
+            f"expected {len(images)} integers, one per image"
+        )
+    if labels.min() < 0:
+        raise ZooError(f"{name} labels go down to {labels.min()}; expected classes 0, 1, …")
+    images = images / np.float32(255) if images.dtype == np.uint8 else images
+    if not np.issubdtype(images.dtype, np.floating):
+        raise ZooError(f"{name} images are {images.dtype}; expected bytes or floats")
+    if not np.isfinite(images).all():
+        raise ZooError(f"{name} images have values that are NaN or infinite")
+    return Split(images.astype(np.float32), labels.astype(np.int32))

@@ -1,0 +1,1 @@
+"""Computing measures for every model of a corpus, resumable and isolated."""

@@ -1,0 +1,137 @@
+"""Measures one model after the other, inside a worker; tells what it is doing as it goes.
+
+The data of the last task stays decoded; graphs stay traced in `pgdl_measures.network.compiled`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+import tensorflow as tf
+
+from ingestion.data import load_dataset
+from ingestion.models import load_model
+from ingestion.run.executors.outcome import (
+    LOADING,
+    READING,
+    WARMING_UP,
+    Files,
+    Finished,
+    Measured,
+    Message,
+    Step,
+)
+from ingestion.run.fingerprint import model_files, stamp
+from ingestion.run.plan import Job
+from pgdl_measures.base import Measure, Subject
+from pgdl_measures.data import DEFAULT_MAX_BYTES, training_data
+from pgdl_measures.errors import PgdlError
+from pgdl_measures.response_curves.measures import computed_curves
+from scoring.record import Curve, Stamp
+
+
+class Measuring:
+    """A worker's memory of the task that it is at."""
+
+    def __init__(self) -> None:
+        tf.keras.backend.clear_session()  # imports Keras now, not on the first model's time
+        self._shards: tuple[Path, ...] = ()
+        self._dataset: tf.data.Dataset | None = None
+        self._stamp: Stamp | None = None
+
+    def run(self, job: Job) -> Iterator[Message]:
+        """Computes the job's measures; whatever Python can catch costs the measure alone."""
+        _reset_peak_memory()
+        tf.keras.backend.clear_session()
+        start = time.perf_counter()
+        try:
+            yield Step(READING)
+            yield Files(stamp(model_files(job.folder)), self._data_stamp(job))
+            dataset = self._data(job)
+            yield Step(LOADING)
+            subject = Subject(load_model(job.folder), dataset, max_bytes=job.measures[0].max_bytes)
+        except Exception as error:
+            seconds = time.perf_counter() - start
+            for measure in job.measures:
+                yield Measured(measure.name, round(seconds, 3), error=_reason(error))
+            yield Finished([], _peak_memory())
+            return
+        for measure in job.warm_up:
+            yield Step(WARMING_UP)
+            with contextlib.suppress(Exception):  # what is wrong, the measures themselves will say
+                measure.on(subject)
+        for measure in job.measures:
+            yield Step(measure.name)
+            yield _measured(measure, subject)
+        yield Finished(_curves(subject), _peak_memory())
+
+    def _data_stamp(self, job: Job) -> Stamp:
+        if self._stamp is None or job.shards != self._shards:
+            found = stamp(job.shards)  # may fail: then the last task is still the last
+            self._shards, self._dataset, self._stamp = job.shards, None, found
+        return self._stamp
+
+    def _data(self, job: Job) -> tf.data.Dataset:
+        if self._dataset is None:
+            dataset = load_dataset(job.shards)
+            # Decoded here, so that the time is not counted as that of the first model's measure.
+            training_data(dataset, max_bytes=job.measures[0].max_bytes or DEFAULT_MAX_BYTES)
+            self._dataset = dataset
+        return self._dataset
+
+
+def _measured(measure: Measure, subject: Subject) -> Measured:
+    start, reused = time.perf_counter(), subject.reused_seconds
+    value = error = None
+    try:
+        value = measure.on(subject)
+    except Exception as problem:
+        error = _reason(problem)
+    # What it would have taken alone: work taken over from another measure counts.
+    reused = subject.reused_seconds - reused
+    seconds = round(time.perf_counter() - start + reused, 3)
+    return Measured(measure.name, seconds, value, error)
+
+
+def _reason(error: Exception) -> str:
+    """One line. What is not for the user to mend says where it happened, and all in the record."""
+    if isinstance(error, PgdlError):
+        return str(error)
+    traceback.print_exception(type(error), error, error.__traceback__, file=sys.stderr)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    text = (str(error).strip().splitlines() or [""])[0][:300]
+    return f"{type(error).__name__}: {text} ({Path(place.filename).name}, line {place.lineno})"
+
+
+def _curves(subject: Subject) -> list[Curve]:
+    return [
+        Curve(
+            tuple(curve.magnitudes.tolist()),
+            tuple(round(accuracy, 6) for accuracy in curve.accuracy.tolist()),
+            settings.get("perturbation"),
+            settings.get("pairing"),
+            settings.get("layer"),
+        )
+        for settings, curve in computed_curves(subject)
+    ]
+
+
+def _reset_peak_memory() -> None:
+    """Linux forgets the largest resident size so far, so that the next reading is of one model."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def _peak_memory() -> int:
+    """Bytes: the largest resident size, of this model on Linux and of this process elsewhere."""
+    with contextlib.suppress(OSError, StopIteration):
+        status = Path("/proc/self/status").read_text().splitlines()
+        return int(next(line for line in status if line.startswith("VmHWM")).split()[1]) * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

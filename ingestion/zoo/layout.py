@@ -1,0 +1,154 @@
+"""The files of a zoo: the competition's layout, and beside it what the builder remembers.
+
+    DIR/input_data/<task>/dataset_1/{train,test}/shard_<i>.tfrecord
+    DIR/input_data/<task>/model_<id>/{config.json,weights.hdf5,weights_init.hdf5}
+    DIR/input_data/<task>/model_configs.json, DIR/reference_data/<task>/model_configs.json
+    DIR/zoo.json                          how each task was built
+    DIR/training/<task>/model_<id>.json   how each model was trained
+
+Folders are written under `DIR/.unfinished` and renamed when they are whole, files likewise: what
+has its final name is complete. The kit takes every name with `model` in it for a model, so nothing
+unfinished may lie in a task's folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ingestion.arrays import Data
+from ingestion.errors import ZooError
+from ingestion.keras_names import NamedWeights
+from ingestion.run.store import write_json
+from ingestion.weights import write_weights
+
+
+class Zoo:
+    """The folder of a zoo."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(root)
+
+    def task_folder(self, task: str) -> Path:
+        """Where the models and the data of a task are."""
+        return self.root / "input_data" / task
+
+    def model_folder(self, task: str, model: int) -> Path:
+        """Where one model is, once it is finished."""
+        return self.task_folder(task) / f"model_{model}"
+
+    def tasks(self) -> dict[str, dict[str, Any]]:
+        """How each task was built."""
+        path = self.root / "zoo.json"
+        if not path.exists():
+            return {}
+        content = read_json(path)
+        if not isinstance(content, dict) or not isinstance(content.get("tasks"), dict):
+            raise ZooError(f"{path}: has no `tasks`; it was not written by `pgdl zoo`")
+        return content["tasks"]
+
+    def set_task(self, task: str, settings: Mapping[str, Any]) -> None:
+        """Remembers how a task is built."""
+        write_json(self.root / "zoo.json", {"tasks": {**self.tasks(), task: settings}})
+
+    def records(self, task: str) -> dict[int, dict[str, Any]]:
+        """What is known of each finished model, by number."""
+        paths = (self.root / "training" / task).glob("model_*.json")
+        numbered = sorted((int(path.stem[len("model_") :]), path) for path in paths)
+        return {n: read_json(p) for n, p in numbered if self.model_folder(task, n).is_dir()}
+
+    def write_model(
+        self,
+        task: str,
+        model: int,
+        config: Mapping[str, Any],
+        weights: Mapping[str, NamedWeights],
+        record: Mapping[str, Any],
+    ) -> None:
+        """One model: `weights` by file name; the record comes first, the model's folder last."""
+        write_json(self.root / "training" / task / f"model_{model}.json", record)
+        with self._unfinished(self.model_folder(task, model)) as folder:
+            write_json(folder / "config.json", config)
+            for name, layers in weights.items():
+                write_weights(folder / name, layers)
+
+    def has_data(self, task: str) -> bool:
+        """Whether the shards of a task are there."""
+        return (self.task_folder(task) / "dataset_1").is_dir()
+
+    def write_data(self, task: str, data: Data) -> None:
+        """The shards of a task, unless they are already there."""
+        from ingestion.shards import write_shards
+
+        if not self.has_data(task):
+            with self._unfinished(self.task_folder(task) / "dataset_1") as folder:
+                write_shards(folder / "train", data.train)
+                write_shards(folder / "test", data.test)
+
+    def write_references(self, task: str) -> None:
+        """Both `model_configs.json` of a task, from the records of its finished models."""
+        records = self.records(task)
+        if not records:
+            return
+        hparams = [record["hparams"] for record in records.values()]
+        possible = {name: _distinct(h[name] for h in hparams) for name in hparams[0]}
+        entries = {
+            str(model): {
+                **record,
+                "hparams": {
+                    name: {"possible_values": possible[name], "current_value": value}
+                    for name, value in record["hparams"].items()
+                },
+            }
+            for model, record in records.items()
+        }
+        for folder in (self.root / "reference_data" / task, self.task_folder(task)):
+            write_json(folder / "model_configs.json", entries)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keeps a second builder out; the lock goes with the process, however that ends."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.root, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise ZooError(f"{self.root}: another process is building this zoo") from error
+            shutil.rmtree(self.root / ".unfinished", ignore_errors=True)
+            yield
+            shutil.rmtree(self.root / ".unfinished", ignore_errors=True)
+        finally:
+            os.close(descriptor)
+
+    @contextlib.contextmanager
+    def _unfinished(self, final: Path) -> Iterator[Path]:
+        folder = self.root / ".unfinished" / str(os.getpid()) / final.parent.name / final.name
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            folder.mkdir(parents=True)
+            yield folder
+            final.parent.mkdir(parents=True, exist_ok=True)
+            folder.rename(final)
+        except OSError as error:
+            raise ZooError(f"cannot write {final}: {error}") from error
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file that the builder wrote."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ZooError(f"{path}: cannot be read ({error})") from error
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    """In order where there is one: numbers by size."""
+    found = list(dict.fromkeys(values))
+    return sorted(found) if all(isinstance(v, (int, float)) for v in found) else found

@@ -1,0 +1,199 @@
+"""Training in several processes. A process that dies costs the model it was training, no more.
+
+Each worker is a fresh interpreter with its own pipe and a fixed number of threads. TensorFlow's
+sums depend in their last bits on the number of threads, but not on how many workers there are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+import traceback
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ingestion.keras_names import named_weights
+from ingestion.zoo.layout import Zoo
+from pgdl_measures.errors import PgdlError
+
+if TYPE_CHECKING:
+    from ingestion.arrays import Data
+    from ingestion.zoo.training import Trainer
+
+
+@dataclass(frozen=True)
+class Job:
+    """One model to train. Plain values only: it travels to another process."""
+
+    model: int
+    repeat: int
+    seed: int
+    hparams: Mapping[str, Any]
+    config: Mapping[str, Any]
+    training: Mapping[str, Any]
+    max_epochs: int
+    target: Mapping[str, float]
+    augment: Mapping[str, str] | None = None  # `perturbation` and `level`
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a job: nothing is wrong, or `problem` says what."""
+
+    job: Job
+    problem: str | None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where workers find the data and leave the models, and how many threads each has."""
+
+    root: Path
+    task: str
+    threads: int
+
+
+def run_jobs(jobs: Sequence[Job], place: Place, workers: int) -> Iterator[Outcome]:
+    """Yields the outcome of each job when it is known, in any order."""
+    queue = deque(jobs)
+    busy: dict[Connection, tuple[multiprocessing.process.BaseProcess, Job]] = {}
+
+    def hand_next(connection: Connection, process: multiprocessing.process.BaseProcess) -> None:
+        busy[connection] = process, queue.popleft()
+        with contextlib.suppress(OSError):  # where the worker is dead, `recv` will say so
+            connection.send(busy[connection][1])
+
+    try:
+        while queue or busy:
+            while queue and len(busy) < workers:
+                hand_next(*_start(place))
+            for ready in wait(list(busy)):
+                assert isinstance(ready, Connection)
+                process, job = busy.pop(ready)
+                try:
+                    outcome = Outcome(job, ready.recv())
+                except (EOFError, OSError):
+                    process.join()
+                    outcome = Outcome(job, f"its worker died ({_death(process.exitcode)})")
+                else:
+                    if queue:
+                        hand_next(ready, process)
+                    else:
+                        ready.close()
+                yield outcome
+    finally:
+        for process, _ in busy.values():
+            process.terminate()
+            process.join()
+
+
+def _start(place: Place) -> tuple[Connection, multiprocessing.process.BaseProcess]:
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(theirs, place), daemon=True)
+    process.start()
+    theirs.close()  # so that its death is the end of the pipe
+    return ours, process
+
+
+def _death(code: int | None) -> str:
+    return signal.Signals(-code).name if code is not None and code < 0 else f"exit code {code}"
+
+
+def _work(connection: Connection, place: Place) -> None:
+    """The life of a worker: jobs in, what is wrong with each out, until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    worker = _Worker(place)
+    while True:
+        try:
+            job = connection.recv()
+        except EOFError:
+            return
+        try:
+            worker.build(job)
+            problem = None
+        except PgdlError as error:
+            problem = str(error)
+        except Exception:
+            problem = f"a bug or a broken machine:\n{traceback.format_exc()}"
+        connection.send(problem)
+
+
+def _follow_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+class _Worker:
+    """Trains and writes models; the data and the last compiled network are kept."""
+
+    def __init__(self, place: Place) -> None:
+        from ingestion.quiet import import_tensorflow
+
+        import_tensorflow()
+        import tensorflow as tf
+
+        tf.config.threading.set_intra_op_parallelism_threads(place.threads)
+        tf.config.threading.set_inter_op_parallelism_threads(1)
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+        tf.config.experimental.enable_op_determinism()
+        self._zoo, self._task = Zoo(place.root), place.task
+        self._data: Data | None = None
+        self._trainer: tuple[object, Trainer] | None = None
+
+    def build(self, job: Job) -> None:
+        """Trains one model and writes it."""
+        from ingestion.shards import read_data
+        from ingestion.zoo.augment import augmentation
+        from ingestion.zoo.training import Recipe, Target, Trainer
+
+        if self._data is None:
+            self._data = read_data(self._zoo.task_folder(self._task))
+        train, test = self._data.train, self._data.test
+        batch_size = job.training["batch_size"]
+        compiled = (job.config, batch_size, job.augment)
+        if self._trainer is None or self._trainer[0] != compiled:
+            change = None
+            if job.augment is not None:
+                name, level = job.augment["perturbation"], job.augment["level"]
+                change = augmentation(name, level, train.images)
+            trainer = Trainer(job.config, train.images, train.labels, batch_size, change)
+            self._trainer = compiled, trainer
+        trainer = self._trainer[1]
+        trained = trainer.train(
+            Recipe(
+                seed=job.seed,
+                learning_rate=job.training["learning_rate"],
+                weight_decay=job.training["weight_decay"],
+                max_epochs=job.max_epochs,
+                target=Target(**job.target),
+            )
+        )
+        weights = {"weights.hdf5": trained.final, "weights_init.hdf5": trained.initial}
+        record: dict[str, Any] = {
+            "hparams": dict(job.hparams),
+            "metrics": {
+                "train_acc": trained.train.accuracy,
+                "test_acc": trainer.fit(test.images, test.labels).accuracy,
+                "train_loss": trained.train.loss,
+            },
+            "seed": job.seed,
+            "repeat": job.repeat,
+            "epochs": trained.epochs,
+            "reached_target": trained.reached,
+        }
+        if job.augment is not None:
+            record["augment"] = dict(job.augment)
+        named = {name: named_weights(trainer.model, values) for name, values in weights.items()}
+        self._zoo.write_model(self._task, job.model, job.config, named, record)

@@ -1,0 +1,77 @@
+"""Registry entries of ContRE: accuracy and features on contrastive examples."""
+
+from __future__ import annotations
+
+from pgdl_measures.base import CHAIN, IMAGES, Measure
+
+FAMILY = "contrastive examples"
+
+_MODULE = "pgdl_measures.contre.measures"
+_PAPER = "Wu et al. 2021"
+
+
+def entries() -> list[Measure]:
+    """The three statistics with RandAugment, and the accuracy with single transformations."""
+    statistics = (
+        (
+            "gap",
+            "accuracy on the training data minus that on contrastive examples",
+            "L(Z) - L(R(Z)), L the accuracy, R RandAugment with N = 2 and M = 20",
+            "Section 4.4.4",
+            (IMAGES,),
+            "Where models differ in their training accuracy.",
+        ),
+        (
+            "accuracy",
+            "accuracy (negated) on contrastive examples",
+            "-L(R(Z))",
+            "Alg. 1",
+            (IMAGES,),
+            "The default of the family where all models fit their training data.",
+        ),
+        (
+            "fisher",
+            "Fisher ratio (negated) of the features of contrastive examples",
+            "-Tr(S_w^-1 S_b) of the features before the classifier",
+            "Section 3.3.3, eq. 3 and 4",
+            (IMAGES, CHAIN),
+            "Where accuracies are tied: it also sees how far apart the classes are.",
+        ),
+    )
+    single = (
+        ("center_crop", "CenterCrop", "the enlarged centres of the training images"),
+        ("random_crop", "RandomCrop", "randomly shifted training images"),
+        ("random_flip", "RandomFlip", "randomly mirrored training images"),
+        ("random_rotation", "RandomRotation", "randomly rotated training images"),
+    )
+    return [
+        *(
+            Measure(
+                f"contre_{name}",
+                summary,
+                f"{_MODULE}:{name}",
+                needs=needs,
+                family=FAMILY,
+                definition=definition,
+                source=f"{_PAPER}, {where}",
+                cost="medium",
+                use=use,
+            )
+            for name, summary, definition, where, needs, use in statistics
+        ),
+        *(
+            Measure(
+                f"contre_{name}",
+                f"accuracy (negated) on {what}",
+                f"{_MODULE}:accuracy",
+                {"operations": (operation,), "count": 1, "magnitude": 30.0},
+                needs=(IMAGES,),
+                family=FAMILY,
+                definition=f"-L(R(Z)), R = {operation}",
+                source=f"{_PAPER}, Figure 3",
+                cost="medium",
+                use="To see which transformation carries the prediction of contre_accuracy.",
+            )
+            for name, operation, what in single
+        ),
+    ]

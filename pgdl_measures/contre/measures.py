@@ -1,0 +1,154 @@
+"""ContRE (Wu et al. 2021): how a network does on contrastive examples of its own training data.
+
+The gap L(Z) - L(Z^s) (Section 4.4.4), the accuracy L(Z^s) and the Fisher ratio of the features of
+Z^s (eq. 4), with RandAugment of N = 2, M = 20, or with any operations by name (Figures 3 and 4,
+Table 1). All are oriented so that larger predicts a larger generalization gap: the accuracy and the
+Fisher ratio, which are large for networks that generalize, are negated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from pgdl_measures.accuracy import NAN_OUTPUTS
+from pgdl_measures.base import Subject
+from pgdl_measures.contre.examples import Sampling, contrastive_batches
+from pgdl_measures.contre.fisher import fisher_ratio
+from pgdl_measures.data import check_images
+from pgdl_measures.errors import MeasureError
+from pgdl_measures.network.chain import plain_chain
+from pgdl_measures.network.compiled import Network
+from pgdl_measures.perturbations.operations import CHANNELS
+from pgdl_measures.perturbations.value_range import value_range
+
+_FEATURE_BYTES = 1 << 28  # of features that are held at a time
+
+
+def gap(
+    subject: Subject,
+    *,
+    count: int = 2,
+    magnitude: float = 20.0,
+    operations: str | Sequence[str] | None = None,
+    examples: int | None = None,
+    seed: int = 0,
+) -> float:
+    """The accuracy on the originals less that on contrastive examples.
+
+    `count` is N and `magnitude` M; `operations` (names, or a text of names and commas) takes these
+    in this order in place of N drawn ones; `examples` uses a sample of the training data.
+    """
+    originals = Sampling(0, 0.0, None, examples, seed)
+    contrast = Sampling(count, magnitude, _names(operations), examples, seed)
+    return _accuracy(subject, originals) - _accuracy(subject, contrast)
+
+
+def accuracy(
+    subject: Subject,
+    *,
+    count: int = 2,
+    magnitude: float = 20.0,
+    operations: str | Sequence[str] | None = None,
+    examples: int | None = None,
+    seed: int = 0,
+) -> float:
+    """The accuracy on contrastive examples, negated. Options as of `gap`."""
+    return -_accuracy(subject, Sampling(count, magnitude, _names(operations), examples, seed))
+
+
+def fisher(
+    subject: Subject,
+    *,
+    count: int = 2,
+    magnitude: float = 20.0,
+    operations: str | Sequence[str] | None = None,
+    dimensions: int | None = 64,
+    examples: int | None = None,
+    seed: int = 0,
+) -> float:
+    """The Fisher ratio of the features of contrastive examples, negated; `count=0`: of originals.
+
+    Features are what the last dense or convolutional layer takes, averaged over space where they
+    are maps. Where the features of all examples take more than 256 MB, a sample is used.
+    """
+    check_images(subject.data.shape, CHANNELS)
+    network, classifier = subject.network, _classifier(subject)
+    width = _forward(network, subject.data.inputs[:1], classifier).shape[1]
+    chosen = len(subject.data) if examples is None else examples
+    chosen = min(chosen, _FEATURE_BYTES // (4 * width))
+    sampling = Sampling(count, magnitude, _names(operations), chosen, seed)
+
+    def compute() -> float:
+        features, labels = [], []
+        for inputs, label in _batches(subject, sampling):
+            features.append(_forward(network, inputs, classifier))
+            labels.append(label.numpy())
+        found = np.concatenate(features)
+        if np.isnan(found).any():
+            raise MeasureError("the model's features are NaN for some inputs")
+        return fisher_ratio(found, np.concatenate(labels), dimensions=dimensions)
+
+    return -subject.share(("contre_fisher", dimensions, sampling), compute)
+
+
+def _accuracy(subject: Subject, sampling: Sampling) -> float:
+    check_images(subject.data.shape, CHANNELS)
+
+    def compute() -> float:
+        correct = total = 0
+        for inputs, labels in _batches(subject, sampling):
+            outputs = _forward(subject.network, inputs, None)
+            if np.isnan(outputs).any():
+                raise MeasureError(NAN_OUTPUTS)
+            correct += int((outputs.argmax(axis=1) == labels.numpy()).sum())
+            total += len(outputs)
+        return correct / total
+
+    return subject.share(("contre_accuracy", sampling), compute)
+
+
+def _batches(subject: Subject, sampling: Sampling) -> Iterator[tuple[tf.Tensor, tf.Tensor]]:
+    values = subject.share("value_range", lambda: value_range(subject.data.inputs))
+    return contrastive_batches(subject.data, values, sampling)
+
+
+def _classifier(subject: Subject) -> int:
+    """The step of the network at which the last layer with a kernel begins."""
+    layers = plain_chain(subject.model)
+    kernels = [i for i, layer in enumerate(layers) if hasattr(layer, "kernel")]
+    if not kernels:
+        raise MeasureError("the model has no dense or convolutional layer, and so no features")
+    return subject.network.entry(kernels[-1])
+
+
+def _forward(network: Network, inputs: tf.Tensor, stop: int | None) -> np.ndarray:
+    """The network up to a step, [n, d]."""
+    graph = network.graph(("contre", stop), lambda: _build(network, stop))
+    return graph(inputs).numpy()
+
+
+def _build(network: Network, stop: int | None) -> Any:
+    @tf.function(input_signature=[tf.TensorSpec([None, *network.input_shape], tf.float32)])
+    def forward(inputs: tf.Tensor) -> tf.Tensor:
+        batch = network.forward_batch
+        steps = -(-tf.shape(inputs)[0] // batch)
+        found = tf.TensorArray(tf.float32, size=steps, infer_shape=False)
+        for i in tf.range(steps):
+            tf.autograph.experimental.set_loop_options(parallel_iterations=1)
+            values = network.run(inputs[i * batch : (i + 1) * batch], 0, stop)
+            if values.shape.rank > 2:
+                values = tf.reduce_mean(values, axis=list(range(1, values.shape.rank - 1)))
+            found = found.write(i, values)
+        return found.concat()
+
+    return forward
+
+
+def _names(operations: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    if isinstance(operations, str):
+        operations = [name.strip() for name in operations.split(",")]
+    return None if operations is None else tuple(operations)

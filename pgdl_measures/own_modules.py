@@ -1,0 +1,15 @@
+"""Importing a module of the user's: one that is installed, or a file of the current folder."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from types import ModuleType
+
+
+def import_own(module: str) -> ModuleType:
+    """The module, found as `python -m` would find it; an ImportError where there is none."""
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    return importlib.import_module(module)

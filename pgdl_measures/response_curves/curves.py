@@ -1,0 +1,202 @@
+"""Response curves of mixup in one compiled graph (Schiff et al. 2021, Algorithms 1 and 3).
+
+Pairs are drawn once and every magnitude is measured on the same pairs: the differences along a
+curve are then the network's and not the sample's. (Algorithm 1 shuffles anew for each magnitude;
+`reshuffle` does that.) All batches and magnitudes run inside the graph.
+
+Interpolation commutes with affine maps: A((1-a) x1 + a x2) + b = (1-a)(A x1 + b) + a (A x2 + b).
+So the affine steps that follow the perturbed layer - a convolution up to its activation, batch
+normalization, flatten, dense, average pooling - run once for both ends of a pair instead of once
+per magnitude, and the interpolation is done after them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from absl import logging
+
+from pgdl_measures.accuracy import NAN_OUTPUTS
+from pgdl_measures.data import TrainingData
+from pgdl_measures.errors import MeasureError
+from pgdl_measures.network.compiled import Network
+from pgdl_measures.perturbations.mixup import PAIRINGS, draw_batches, draw_pairs
+from pgdl_measures.response_curves import statistics
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Counts of a response curve; its accuracy is `correct` over `pairs`, summed over batches."""
+
+    magnitudes: np.ndarray  # [magnitudes]
+    correct: np.ndarray  # [batches, magnitudes]
+    pairs: np.ndarray  # [batches, magnitudes]: of examples, or examples where none are paired
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """The share of pairs that keep the label of their first end, per magnitude."""
+        return self.correct.sum(axis=0) / self.pairs.sum(axis=0)
+
+    def statistic(self, function: statistics.Statistic) -> float:
+        """A statistic of this curve."""
+        return float(function(self.magnitudes, self.accuracy))
+
+    def standard_error(self, function: statistics.Statistic) -> float:
+        """The standard error of that statistic, from the spread over batches."""
+        return statistics.standard_error(function, self.magnitudes, self.correct, self.pairs)
+
+
+def mixup_curve(
+    network: Network,
+    data: TrainingData,
+    magnitudes: Sequence[float],
+    *,
+    pairing: str,
+    layer: int,
+    batches: int = 180,
+    batch_size: int = 128,
+    seed: int = 0,
+    reshuffle: bool = False,
+    hoist: bool = True,
+    forward_batch: int | None = None,
+) -> Curve:
+    """The response curve of intra- or inter-class mixup of x^(layer).
+
+    `batch_size` is Algorithm 1's and decides which examples can be paired; `forward_batch` is how
+    many pairs the network sees at a time (default: what suits it) and decides nothing but speed and
+    memory. `hoist=False` interpolates at the layer itself, for comparison.
+    """
+    _check(data, magnitudes, pairing, batches, batch_size)
+    graph = network.graph(
+        ("mixup_curve", pairing, layer, hoist), lambda: _build(network, layer, pairing, hoist)
+    )
+
+    def run(alphas: np.ndarray, salt: int) -> tuple[np.ndarray, np.ndarray]:
+        correct, pairs, found_nan = graph(
+            data.inputs,
+            data.labels,
+            tf.constant(alphas, tf.float32),
+            tf.constant(batches),
+            tf.constant(batch_size),
+            tf.constant([seed, salt]),
+            tf.constant(forward_batch or network.forward_batch),
+        )
+        if found_nan:
+            raise MeasureError(NAN_OUTPUTS)
+        return correct.numpy(), np.tile(pairs.numpy()[:, None], len(alphas))
+
+    alphas = np.asarray(magnitudes, float)
+    if reshuffle:
+        # The shuffle belongs to the magnitude, whichever others are measured beside it.
+        columns = [run(np.array([alpha]), salt=round(alpha * 1e6)) for alpha in alphas]
+        correct, pairs = (np.concatenate(parts, axis=1) for parts in zip(*columns))
+    else:
+        correct, pairs = run(alphas, salt=0)
+    _check_pairs(pairs, data, pairing)
+    return Curve(alphas, correct, pairs)
+
+
+def _build(network: Network, layer: int, pairing: str, hoist: bool) -> Any:
+    entry = network.entry(layer)
+    meet = entry + network.affine_steps(entry) if hoist else entry
+
+    scalar = tf.TensorSpec([], tf.int32)
+
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None, *network.input_shape], tf.float32),
+            tf.TensorSpec([None], tf.int32),
+            tf.TensorSpec([None], tf.float32),
+            scalar,
+            scalar,
+            tf.TensorSpec([2], tf.int32),
+            scalar,
+        ]
+    )
+    def curve(
+        inputs: tf.Tensor,
+        labels: tf.Tensor,
+        magnitudes: tf.Tensor,
+        batches: tf.Tensor,
+        batch_size: tf.Tensor,
+        seed: tf.Tensor,
+        forward_batch: tf.Tensor,
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        order = draw_batches(tf.shape(labels)[0], batches, batch_size, seed)
+        pairs = draw_pairs(labels, order, pairing)
+        count = tf.shape(pairs.first)[0]
+        steps = -(-count // forward_batch)
+        correct = tf.zeros([batches, tf.size(magnitudes)], tf.int32)
+        found_nan = tf.constant(False)
+        for i in tf.range(steps):
+            tf.autograph.experimental.set_loop_options(parallel_iterations=1)
+            now = slice(i * forward_batch, (i + 1) * forward_batch)
+            label = tf.gather(labels, pairs.first[now])
+            start = network.run(tf.gather(inputs, pairs.first[now]), 0, meet)
+            way = network.run(tf.gather(inputs, pairs.second[now]), 0, meet) - start
+
+            def respond(alpha, start=start, way=way, label=label):  # type: ignore[no-untyped-def]
+                outputs = network.run(start + alpha * way, meet)
+                predicted = tf.argmax(outputs, axis=-1, output_type=tf.int32)
+                return predicted == label, tf.reduce_any(tf.math.is_nan(outputs))
+
+            hits, nan = tf.map_fn(
+                respond, magnitudes, fn_output_signature=(tf.bool, tf.bool), parallel_iterations=1
+            )
+            hits = tf.cast(tf.transpose(hits), tf.int32)  # [pairs of this step, magnitudes]
+            correct += tf.math.unsorted_segment_sum(hits, pairs.batch[now], batches)
+            found_nan |= tf.reduce_any(nan)
+        return correct, tf.math.bincount(pairs.batch, minlength=batches), found_nan
+
+    return curve
+
+
+def check_magnitudes(magnitudes: Sequence[float]) -> None:
+    """Raises where a curve has no magnitudes, or not in order."""
+    if len(magnitudes) == 0 or list(magnitudes) != sorted(magnitudes):
+        raise MeasureError(f"the magnitudes are {list(magnitudes)}; expected increasing numbers")
+
+
+def check_classes(data: TrainingData) -> None:
+    """Raises where the labels are all one."""
+    if len(data.class_counts) < 2:
+        label = next(iter(data.class_counts))
+        raise MeasureError(f"all labels are {label}; expected at least two classes")
+
+
+def _check(
+    data: TrainingData,
+    magnitudes: Sequence[float],
+    pairing: str,
+    batches: int,
+    batch_size: int,
+) -> None:
+    if pairing not in PAIRINGS:
+        raise MeasureError(f"the pairing is {pairing!r}; expected one of {', '.join(PAIRINGS)}")
+    check_magnitudes(magnitudes)
+    if batches < 1 or batch_size < 2:
+        raise MeasureError(f"{batches} batches of {batch_size} have no pair in them")
+    check_classes(data)
+    if pairing == "intra":
+        alone = [label for label, count in data.class_counts.items() if count < 2]
+        if len(alone) == len(data.class_counts):
+            raise MeasureError(
+                "every class has a single example, so that none can be paired within its class"
+            )
+        if alone:
+            logging.warning("classes with a single example are never paired: %s", alone)
+
+
+def _check_pairs(pairs: np.ndarray, data: TrainingData, pairing: str) -> None:
+    empty = int((pairs[:, 0] == 0).sum())
+    if not pairs.sum(axis=0).all():
+        raise MeasureError(
+            f"no batch has a pair for {pairing}-class mixup ({len(pairs)} batches of "
+            f"{len(data)} examples in {len(data.class_counts)} classes): use a larger batch_size"
+        )
+    if empty:
+        logging.warning("%d of %d batches have no %s-class pair", empty, len(pairs), pairing)

@@ -1,0 +1,100 @@
+"""The measures of invariance (Schiff et al. 2021, Section 4.2): Gi and its two baselines.
+
+Of the response curve of a perturbation over its whole range: Gi and (negated) the mean accuracy;
+and, as the other baseline, the accuracy (negated) on training images that are randomly perturbed.
+The paper uses a tenth of the training data, which for its data sets is about 40 batches of 128. Pal
+is left out there and here, because these curves fall towards both of their ends.
+"""
+
+from __future__ import annotations
+
+from pgdl_measures.base import Subject
+from pgdl_measures.data import check_images
+from pgdl_measures.errors import MeasureError
+from pgdl_measures.perturbations.catalogue import perturbation as find_perturbation
+from pgdl_measures.perturbations.value_range import ValueRange, value_range
+from pgdl_measures.response_curves import statistics
+from pgdl_measures.response_curves.curves import Curve
+from pgdl_measures.response_curves.measures import shared_columns
+from pgdl_measures.response_curves.perturbation_curves import (
+    augmented_accuracy,
+    perturbation_curve,
+)
+
+POINTS = 21
+
+
+def gi(
+    subject: Subject,
+    *,
+    perturbation: str,
+    points: int = POINTS,
+    batches: int = 40,
+    batch_size: int = 128,
+    seed: int = 0,
+) -> float:
+    """The Gi-score of the curve, its range mapped to [0, 1]. `points`: how many magnitudes."""
+    curve = response_curve(subject, perturbation, points, batches, batch_size, seed)
+    return curve.statistic(statistics.gi)
+
+
+def mean_accuracy(
+    subject: Subject,
+    *,
+    perturbation: str,
+    points: int = POINTS,
+    batches: int = 40,
+    batch_size: int = 128,
+    seed: int = 0,
+) -> float:
+    """The mean of the curve, negated."""
+    curve = response_curve(subject, perturbation, points, batches, batch_size, seed)
+    return -curve.statistic(statistics.mean_accuracy)
+
+
+def augmented(
+    subject: Subject,
+    *,
+    perturbation: str,
+    batches: int = 40,
+    batch_size: int = 128,
+    seed: int = 0,
+) -> float:
+    """The accuracy on training images under magnitudes drawn from the whole range, negated."""
+    return -augmented_accuracy(
+        subject.network,
+        subject.data,
+        _values(subject),
+        find_perturbation(perturbation),
+        batches=batches,
+        batch_size=batch_size,
+        seed=seed,
+    )
+
+
+def response_curve(
+    subject: Subject,
+    name: str,
+    points: int = POINTS,
+    batches: int = 40,
+    batch_size: int = 128,
+    seed: int = 0,
+) -> Curve:
+    """The curve of the perturbation of that name, which measures of a subject share."""
+    if points < 2:
+        raise MeasureError(f"a curve of {points} magnitudes was asked for; expected 2 or more")
+    found = find_perturbation(name)
+    settings = {"batches": batches, "batch_size": batch_size, "seed": seed}
+    return shared_columns(
+        subject,
+        {"perturbation": found.name, "layer": 0, **settings},
+        found.magnitudes(points),
+        lambda missing: perturbation_curve(
+            subject.network, subject.data, _values(subject), found, missing, **settings
+        ),
+    )
+
+
+def _values(subject: Subject) -> ValueRange:
+    check_images(subject.data.shape)
+    return subject.share("value_range", lambda: value_range(subject.data.inputs))

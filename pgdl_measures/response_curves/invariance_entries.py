@@ -1,0 +1,76 @@
+"""Registry entries of the invariance measures: three for each perturbation of the inputs."""
+
+from __future__ import annotations
+
+from pgdl_measures.base import IMAGES, Measure
+
+FAMILY = "invariance"
+
+_SOURCE = "Schiff et al. 2021, Section 4.2, Table 2"
+_OURS = "Schiff et al. 2021, Section 4.2; the perturbation and its range are ours"
+
+# name -> words, and whether the paper has the perturbation
+_PERTURBATIONS = {
+    "rotation": ("rotation by up to 180 degrees", _SOURCE),
+    "rotation90": ("rotation by up to 90 degrees", _SOURCE),
+    "translation_x": ("horizontal translation", _SOURCE),
+    "translation_y": ("vertical translation", _SOURCE),
+    "colour_jitter": ("colour jitter", _SOURCE),
+    "noise": ("Gaussian noise", _OURS),
+    "intensity": ("scaling of the intensity", _OURS),
+}
+
+
+def entries() -> list[Measure]:
+    """The measures of all perturbations that come with the toolkit."""
+    return [
+        measure
+        for name, (words, source) in _PERTURBATIONS.items()
+        for measure in perturbation_entries(name, words, source=source)
+    ]
+
+
+def perturbation_entries(
+    perturbation: str, words: str, where: str = "", source: str = "a perturbation of your own"
+) -> list[Measure]:
+    """The measures of one perturbation; a user's own has `where`, the `module:name` of it."""
+    return [
+        Measure(
+            f"{name}_{perturbation}",
+            summary,
+            f"pgdl_measures.response_curves.invariance:{function}",
+            {"perturbation": where or perturbation},
+            needs=(IMAGES,),
+            family=FAMILY,
+            definition=definition,
+            source=source,
+            cost=cost,
+            use=use,
+        )
+        for name, function, summary, definition, cost, use in (
+            (
+                "gi",
+                "gi",
+                f"Gi-score of the response curve of {words}",
+                "Gi of the accuracy A(a) on perturbed images, the range of a mapped to [0, 1]",
+                "high",
+                f"To rank networks by how invariant they are to {words}.",
+            ),
+            (
+                "mean_accuracy",
+                "mean_accuracy",
+                f"mean accuracy (negated) under {words}",
+                "-mean of A(a) over regularly spaced magnitudes a",
+                "high",
+                "The plain baseline for gi of the same perturbation.",
+            ),
+            (
+                "augmented_accuracy",
+                "augmented",
+                f"accuracy (negated) under random {words}",
+                "-accuracy on images perturbed by magnitudes drawn uniformly from the range",
+                "low",
+                "The cheap baseline: one pass over the sample in place of 21.",
+            ),
+        )
+    ]

@@ -1,0 +1,1 @@
+"""The organizers' scoring program: its inputs, its numbers and its result files."""

@@ -1,0 +1,66 @@
+"""Pieces of HTML: escaped text, numbers that carry their exact value, tables that scroll."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+MISSING = '<span class="missing" title="no value">&ndash;</span>'
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column's heading, in plain text; numbers stand to the right."""
+
+    heading: str
+    numeric: bool = True
+
+
+def number(value: float | None, digits: int = 2, *, exact: float | None = None) -> str:
+    """A rounded number; `exact` is the value for machines, where it is another than `value`."""
+    if value is None:
+        return MISSING
+    shown = f"{value:.{digits}f}".replace("-", "&minus;")
+    return f'<data value="{value if exact is None else exact!r}">{shown}</data>'
+
+
+def shaded(content: str, share: float) -> str:
+    """A cell's content on a ground whose depth is a share in [0, 1]."""
+    return f'<span class="shade" style="--share:{share:.3f}">{content}</span>'
+
+
+def table(
+    caption: str,
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str]],
+    *,
+    marked: int | None = None,
+) -> str:
+    """Cells are HTML; the first of each row is its heading. Wide tables scroll in their own box.
+
+    The row with the number `marked` has the class of that name.
+    """
+    mark = ' class="marked"'
+    kinds = [' class="number"' if column.numeric else "" for column in columns]
+    head = "".join(
+        f'<th scope="col"{kind}>{escape(column.heading)}</th>'
+        for kind, column in zip(kinds, columns)
+    )
+    body = "\n".join(
+        f'<tr{mark if number == marked else ""}><th scope="row">{first}</th>'
+        + "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds[1:], cells))
+        + "</tr>"
+        for number, (first, *cells) in enumerate(rows)
+    )
+    label = escape(caption)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table>'
+        f"<caption>{label}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>"
+        "</table></div>"
+    )
+
+
+def items(lines: Sequence[str]) -> str:
+    """A list of escaped lines."""
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"

@@ -1,0 +1,229 @@
+"""The leaderboard: all measures of a run on all tasks, with intervals and all that qualifies them.
+
+The score of a measure on a task and the average over tasks are those of the scoring program
+(`scoring.kit.program`, digit for digit those of scores.json). Beside them stand a bootstrap
+interval of the score, Kendall's tau and Spearman's rho with the gap over all models, and the
+seconds per model that the run recorded. References and predictions are read once.
+
+Measures are sorted by their average; one that was not scored on every task stands below those that
+were scored on more, because its average is over other tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from scoring.bootstrap import Interval
+from scoring.cmi_intervals import cmi_intervals
+from scoring.errors import ScoringError
+from scoring.kit.predictions import SUFFIX, MeasureFolder, choose_measures, find_measures
+from scoring.kit.program import Scores, TaskResult, read_references, score_measure
+from scoring.kit.reference import Reference
+from scoring.rank import kendall, spearman
+from scoring.record import Run, read_run
+from scoring.report.outdated import outdated_combinations
+from scoring.robust.board import RobustResults, evaluate_tasks
+from scoring.robust.runs import Runs
+
+_NO_FILE = "no predictions"
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One measure on one task; without a score, the reason is in `result`."""
+
+    result: TaskResult
+    values: npt.NDArray[np.float64] | None = None  # [models] in the order of the reference
+    interval: Interval | None = None  # of the score
+    kendall: float | None = None
+    spearman: float | None = None
+    seconds: float | None = None  # per model
+
+    @property
+    def score(self) -> float | None:
+        """The task's CMI, in [0, 1]."""
+        return None if self.result.cmi is None else self.result.cmi.score
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One measure on all tasks of the reference."""
+
+    measure: str
+    scores: Scores
+    entries: dict[str, Entry]  # by task, in the order of `scores`
+
+    @property
+    def is_whole(self) -> bool:
+        """True if every task of the reference was scored."""
+        return not self.scores.failed
+
+    @property
+    def tasks_scored(self) -> str:
+        """How much of the reference the average is over: `7 of 8`."""
+        return f"{len(self.scores.scored)} of {len(self.scores.tasks)}"
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds per model, as the mean over the tasks that recorded them."""
+        found = [entry.seconds for entry in self.entries.values() if entry.seconds is not None]
+        return float(np.mean(found)) if found else None
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard:
+    """All measures, best first."""
+
+    rows: tuple[Row, ...]
+    run: Run
+    robust: RobustResults | None = None  # where it was asked for
+    replicates: int = 0  # resamples behind each interval; 0 is without intervals
+    outdated: tuple[str, ...] = ()  # combinations of values that their measures have no more
+
+    @cached_property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks for which some measure has predictions or records."""
+        return tuple(task for task in self.rows[0].entries if task not in self.not_run)
+
+    @cached_property
+    def not_run(self) -> tuple[str, ...]:
+        """The tasks of the reference for which no measure has predictions."""
+        return tuple(
+            task
+            for task in self.rows[0].entries
+            if all(row.entries[task].result.reason == _NO_FILE for row in self.rows)
+        )
+
+    @property
+    def has_one_task(self) -> bool:
+        """True if the average is the score of the only task."""
+        return len(self.tasks) == 1 and not self.not_run
+
+    @cached_property
+    def references(self) -> dict[str, Reference]:
+        """The reference of each task that could be read."""
+        results = self.rows[0].scores.tasks
+        return {r.task: r.reference for r in results if r.reference is not None}
+
+    def runs(self, task: str) -> Runs:
+        """The models of a task with all measures that have a score there."""
+        reference = self.references[task]
+        found = {measure: entry.values for measure, entry in self.ranked(task)}
+        values = {measure: v for measure, v in found.items() if v is not None}
+        return Runs(
+            task, reference.hparams, reference.values, reference.codes, reference.gap, values
+        )
+
+    def ranked(self, task: str) -> tuple[tuple[str, Entry], ...]:
+        """The measures with a score on a task, best first."""
+        scored = [(row.measure, row.entries[task]) for row in self.rows]
+        found = [(measure, entry) for measure, entry in scored if entry.score is not None]
+        return tuple(sorted(found, key=lambda item: -(item[1].score or 0.0)))
+
+
+def leaderboard(
+    reference: str | Path,
+    out: str | Path,
+    *,
+    measures: Sequence[str] | None = None,
+    replicates: int = 1000,
+    step: Callable[[str], None] = lambda note: None,
+) -> Leaderboard:
+    """Scores every measure in `out/<measure>/<task>.predict` against a reference or corpus.
+
+    `measures` are the only ones to score; `-name` negates one. `replicates` is the number of
+    resamples behind each interval; 0 is no intervals. `step` is called with the task's name after
+    each, for a display of progress.
+    """
+    names = list(find_measures(out)) if measures is None else measures
+    folders = choose_measures(out, names)
+    run = read_run(out)
+    references = read_references(reference)
+    scores = {name: score_measure(references, folder) for name, folder in folders.items()}
+    entries: dict[str, dict[str, Entry]] = {name: {} for name in names}
+    for number, task in enumerate(references):
+        results = {name: found.tasks[number] for name, found in scores.items()}
+        of_task = _entries(results, folders, run, replicates)
+        for name, entry in of_task.items():
+            entries[name][task] = entry
+        step(task)
+    rows = [Row(name, scores[name], entries[name]) for name in names]
+    rows.sort(key=lambda row: (-len(row.scores.scored), -row.scores.average, row.measure))
+    values = {n: {task: e.values for task, e in found.items()} for n, found in entries.items()}
+    outdated = outdated_combinations(values)
+    return Leaderboard(tuple(rows), run, replicates=replicates, outdated=outdated)
+
+
+def with_robust(
+    board: Leaderboard, reference: str | Path, *, test_size: int | None, min_effective: float
+) -> Leaderboard:
+    """The leaderboard with the robust evaluation of each task (Dziugaite et al. 2020).
+
+    `test_size` is the number of examples behind each gap; None is what the corpus says.
+    """
+    tasks = [task for task in board.tasks if task in board.references and board.ranked(task)]
+    runs = {task: board.runs(task) for task in tasks}
+    return replace(board, robust=evaluate_tasks(runs, reference, test_size, min_effective))
+
+
+def _entries(
+    results: Mapping[str, TaskResult],
+    folders: Mapping[str, MeasureFolder],
+    run: Run,
+    replicates: int,
+) -> dict[str, Entry]:
+    """All measures on one task."""
+    intervals = _intervals(results, replicates)
+    found = {}
+    for name, result in results.items():
+        folder, reference, values = folders[name].path, result.reference, result.values
+        seconds = run.seconds_per_model(result.task, folder.name)
+        if result.cmi is None:
+            result = _without_path(result, folder / f"{result.task}{SUFFIX}")
+        if reference is None or values is None:
+            found[name] = Entry(result, seconds=seconds)
+        else:
+            tau, rho = (_correlation(s, reference.gap, values) for s in (kendall, spearman))
+            found[name] = Entry(result, values, intervals.get(name), tau, rho, seconds)
+    return found
+
+
+def _intervals(results: Mapping[str, TaskResult], replicates: int) -> dict[str, Interval]:
+    """The interval of each score of a task by measure; none where there are too few models."""
+    scores, values, references = {}, [], []
+    for name, result in results.items():
+        if result.cmi is not None and result.reference is not None:
+            scores[name] = result.cmi.score
+            values.append(result.values)
+            references.append(result.reference)
+    if not scores or not replicates:
+        return {}
+    arrays = references[0].codes, references[0].gap, np.array(values), list(scores.values())
+    try:
+        return dict(zip(scores, cmi_intervals(*arrays, replicates=replicates)))
+    except ScoringError:
+        return {}
+
+
+def _correlation(
+    statistic: Callable[..., float], gap: npt.ArrayLike, values: npt.ArrayLike
+) -> float | None:
+    """None where it is undefined: the measure is constant, say."""
+    try:
+        return statistic(gap, values)
+    except ScoringError:
+        return None
+
+
+def _without_path(result: TaskResult, path: Path) -> TaskResult:
+    """The result with a reason that is the same for every measure with the same problem."""
+    reason = (result.reason or "").replace(f"{path}: ", "")
+    if result.reference is not None and not path.is_file():
+        reason = _NO_FILE
+    return replace(result, reason=reason)

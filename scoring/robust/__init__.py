@@ -1,0 +1,1 @@
+"""Robust measures of generalization: environments, sign-errors and oracles."""

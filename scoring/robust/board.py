@@ -1,0 +1,55 @@
+"""The robust evaluation of every task of a leaderboard, and what qualifies it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from scoring.errors import ScoringError
+from scoring.robust.evaluation import TEST_SIZE, Evaluation, evaluate
+from scoring.robust.precision import examples_behind_gaps
+from scoring.robust.runs import Runs
+
+
+@dataclass(frozen=True, eq=False)
+class RobustResults:
+    """The evaluations by task, and a line for whatever a reader must know of them."""
+
+    tasks: dict[str, Evaluation]
+    notes: tuple[str, ...]
+
+
+def evaluate_tasks(
+    runs: Mapping[str, Runs], reference: str | Path, test_size: int | None, min_effective: float
+) -> RobustResults:
+    """Evaluates each task; the examples behind its gaps are those that its corpus has."""
+    known = {} if test_size is not None else examples_behind_gaps(reference)
+    found, notes = {}, []
+    for task, table in runs.items():
+        size = test_size if test_size is not None else known.get(task, TEST_SIZE)
+        try:
+            found[task] = evaluate(table, test_size=size, min_effective=min_effective)
+        except ScoringError as error:
+            notes.append(f"{task}: no robust evaluation: {error}")
+            continue
+        if test_size is None and task not in known:
+            notes.append(
+                f"{task}: the size of its test set is not known; taken to be {TEST_SIZE:,} "
+                "(say --test-size)"
+            )
+        notes += [f"{task}: {note}" for note in evaluation_notes(found[task])]
+    return RobustResults(found, tuple(notes))
+
+
+def evaluation_notes(found: Evaluation) -> Iterator[str]:
+    """What was left out, and whether any environment has enough runs."""
+    yield from found.runs.left_out
+    if not found.is_weaker:
+        return
+    few, enough = found.filtered.n_eff.max(), f"n_eff >= {found.filtered.min_effective:g}"
+    pairs = int(found.unfiltered.weight.max())
+    yield (
+        f"no environment has {enough} (003, App. A.1): pairs of runs {pairs} at most, n_eff "
+        f"{few:.1f}. Shown by hyperparameter is the weaker family of App. D.3"
+    )

@@ -1,0 +1,1 @@
+"""Questions about your own models and zoos: check, rank, overfit, invariance, cost."""

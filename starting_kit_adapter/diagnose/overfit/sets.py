@@ -1,0 +1,111 @@
+"""The sets of images that models are tested on, by what the zoo of the models knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ingestion.arrays import Data, Split, stratified_order
+from ingestion.shards import read_data
+from ingestion.zoo.layout import Zoo
+from pgdl_measures.errors import PgdlError
+
+SPLITS = {
+    "test": ("test",),
+    "train": ("train",),
+    "unseen": ("unseen",),
+    "both": ("test", "train"),
+}
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The task of a zoo that all models are from."""
+
+    folder: Path
+    train_examples: int | None  # of the data source that were used; None: all
+    test_examples: int | None
+    eps: int | None  # of the rescaled protocol, where it was trained by that
+
+
+def find_origin(paths: Iterable[Path]) -> Origin | None:
+    """The task that model folders are from; None for models from elsewhere, or of several tasks."""
+    folders = {path.parent for path in paths}
+    folder = folders.pop()
+    if folders or folder.parent.name != "input_data":
+        return None
+    settings = Zoo(folder.parent.parent).tasks().get(folder.name)
+    if settings is None:
+        return None
+    return Origin(
+        folder,
+        settings.get("grid.train_examples"),
+        settings.get("grid.test_examples"),
+        settings.get("eps"),
+    )
+
+
+def limits(
+    origin: Origin | None, train: int | None, test: int | None
+) -> tuple[int | None, int | None]:
+    """How many training and test examples: as many as the zoo used, where it is not said."""
+    if origin is None:
+        return train, test
+    return train or origin.train_examples, test or origin.test_examples
+
+
+def choose_sets(
+    data: Data, split: str, origin: Origin | None, train: int | None, test: int | None
+) -> dict[str, Split]:
+    """The sets that `split` names, of at most so many examples."""
+    limited = data.limited(train, test)
+    sets = {"train": limited.train, "test": limited.test}
+    if split == "unseen":
+        sets["unseen"] = _unseen(data, origin, len(limited.train))
+    return {name: sets[name] for name in SPLITS[split]}
+
+
+def notes(
+    origin: Origin | None, split: str, train: int | None, test: int | None, eps: int
+) -> list[str]:
+    """What a user should know before the results: which images, and whether the models fit."""
+    if origin is None:
+        return []
+    used = {"train": (train, origin.train_examples), "test": (test, origin.test_examples)}
+    said = [
+        f"The {name} set is the {count} images that the zoo of these models used."
+        for name, (count, known) in used.items()
+        if name in SPLITS[split] and count is not None and count == known
+    ]
+    if origin.eps not in (None, eps):
+        said.append(
+            f"Warning: these models were trained on images that were upsampled for eps = "
+            f"{origin.eps}; for eps = {eps} images are upsampled to another size, which the models "
+            f"do not know. Give --eps {origin.eps}, or train models by `pgdl zoo build --protocol "
+            f"rescaled --eps {eps}`."
+        )
+    return said
+
+
+def _unseen(data: Data, origin: Origin | None, count: int) -> Split:
+    """As many training images that the zoo left out as it used: the models cannot depend on them,
+    and they are of the distribution of the training set."""
+    if origin is None:
+        raise PgdlError(
+            "--split unseen is of the training images that a zoo left out, and the models are not "
+            "of one zoo (a folder ZOO/input_data/TASK/model_<id> with ZOO/zoo.json)"
+        )
+    seen = origin.train_examples
+    if seen is None or seen >= len(data.train):
+        raise PgdlError(f"{origin.folder}: was trained on all training images; none is unseen")
+    stored = read_data(origin.folder).train.labels
+    if not np.array_equal(stored, data.limited(seen, None).train.labels):
+        raise PgdlError(
+            f"{origin.folder}: was not trained on images of this --data, so that all of them are "
+            "unseen or none is known to be; give the data that the zoo was built from"
+        )
+    rows = np.sort(stratified_order(data.train.labels, seed=0)[seen : seen + count])
+    return Split(data.train.images[rows], data.train.labels[rows])

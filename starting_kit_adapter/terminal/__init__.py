@@ -1,0 +1,1 @@
+"""How results, progress and errors are printed, and how options are read."""

@@ -1,0 +1,89 @@
+"""A run to score: the arguments that name it, its leaderboard with progress, and its text."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scoring.errors import ScoringError
+from starting_kit_adapter.terminal.text import Progress, table
+
+if TYPE_CHECKING:
+    from scoring.report.leaderboard import Leaderboard
+    from scoring.report.sheets import Sheet
+
+
+def add_source(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Where the results of the run and the known gaps are."""
+    parser.add_argument(
+        "out",
+        type=Path,
+        metavar="OUT",
+        nargs=None if required else "?",
+        help="the folder that `pgdl run` wrote",
+    )
+    parser.add_argument(
+        "--reference",
+        type=Path,
+        metavar="REF",
+        help="a corpus, or a folder with <task>/model_configs.json; default: the corpus of the run",
+    )
+
+
+def add_robust(parser: argparse.ArgumentParser) -> None:
+    """What a robust evaluation depends on."""
+    parser.add_argument(
+        "--test-size",
+        type=int,
+        metavar="M",
+        help="examples behind each gap; default: as many as the corpus has, else 10,000",
+    )
+    parser.add_argument(
+        "--min-effective",
+        type=float,
+        default=12.0,
+        metavar="N",
+        help="effective samples that an environment must have to count; default: 12",
+    )
+
+
+def read_board(args: argparse.Namespace, *, robust: bool) -> tuple[Leaderboard, Path]:
+    """Scores all measures in OUT with progress shown; also returns the reference's folder."""
+    from scoring.kit.reference import find_references
+    from scoring.report.leaderboard import leaderboard, with_robust
+
+    if not args.out.is_dir():
+        raise ScoringError(f"there is no folder {args.out}; expected one that `pgdl run` wrote")
+    reference = _find_reference(args)
+    with Progress(len(find_references(reference)), "tasks") as progress:
+        board = leaderboard(reference, args.out, step=progress.step)
+    if robust:
+        sizes = {"test_size": args.test_size, "min_effective": args.min_effective}
+        board = with_robust(board, reference, **sizes)
+    return board, reference
+
+
+def _find_reference(args: argparse.Namespace) -> Path:
+    """The folder named by --reference, else the corpus that the run recorded."""
+    from scoring.record import RUN, recorded_corpus
+
+    if args.reference is not None:
+        return args.reference
+    corpus = recorded_corpus(args.out)
+    if corpus is None:
+        raise ScoringError(
+            f"{args.out} has no {RUN} that names a corpus; expected a folder that `pgdl run` "
+            "wrote, or --reference REF for predictions from elsewhere"
+        )
+    if not corpus.is_dir():
+        raise ScoringError(f"the corpus of the run, {corpus}, is not there: give --reference REF")
+    return corpus
+
+
+def text_of(sheets: Sequence[Sheet], remarks: Sequence[str]) -> str:
+    """Sheets as aligned text, with the remarks below them."""
+    parts = [f"{sheet.title}\n{table(sheet.headers, sheet.rows)}\n" for sheet in sheets]
+    below = "".join(f"{remark}\n" for remark in remarks)
+    return "\n".join([*parts, below] if below else parts)

@@ -1,0 +1,100 @@
+"""Registered measures as text: the list, the page of one measure, and docs/measures.md."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pgdl_measures.base import COSTS, Measure
+from starting_kit_adapter.terminal.text import table
+
+NAMES = """\
+Curve measures take any layer in their names: gi_intra_l3, pal_inter_l2, mean_accuracy_intra_l5,
+manifold_mixup_l2; l0 is the input. gi_area_intra_l0 is Gi without its normalization and
+pal_algorithm4_intra_l0 is Pal as the pseudo-code prints it. A minus negates: -mixup."""
+
+_HEADER = """\
+# Measures
+
+<!-- Made by `pgdl ls measures --markdown > docs/measures.md`. Do not edit: a test compares. -->
+
+`pgdl ls measures` prints the list and `pgdl ls measures NAME` the entry of one measure. Every
+measure is oriented so that larger predicts a larger generalization gap: what is large for networks
+that generalize is negated in its definition.
+
+- **Names.** {names}
+- **Options** are set by `complexity(name, option=value)` or `pgdl run --set option=value`. Every
+  measure also takes `max_bytes`, the memory for the training inputs.
+- **Needs**: what not every model or data set has.
+- **Cost**: examples that go through the network, for 50,000 training examples.
+  {costs}.
+- **Source**: [papers.md](papers.md) resolves the citations.
+
+In the definitions A(a) is the accuracy on training examples perturbed with magnitude a, f the
+network, m the number of training examples, W_i the kernel of layer i of d with batch norm fused and
+W_i^0 its initial value, w all kernels as one vector of omega weights, |W|_F and |W|_2 the Frobenius
+and the spectral norm, g the 10th percentile of the output margins.
+"""
+
+
+def measure_list(chosen: Sequence[Measure]) -> str:
+    """A table per family."""
+    parts = []
+    for family, members in by_family(chosen).items():
+        rows = [[m.name, m.summary, m.cost, ", ".join(m.needs)] for m in members]
+        parts.append(f"{family}\n{table(['measure', 'what it is', 'cost', 'needs'], rows)}")
+    return "\n\n".join(parts)
+
+
+def measure_page(measure: Measure) -> str:
+    """All that is known of one measure; its code is imported for the options."""
+    lines = [f"{measure.name}: {measure.summary}", ""]
+    facts = {**_facts(measure), "options": _options(measure) or "none"}
+    for name, fact in facts.items():
+        lines += textwrap.wrap(fact, 100, initial_indent=f"{name:<11} ", subsequent_indent=" " * 12)
+    return "\n".join(lines)
+
+
+def markdown(chosen: Sequence[Measure]) -> str:
+    """The whole of docs/measures.md."""
+    costs = "; ".join(f"`{name}`: {words}" for name, words in COSTS.items())
+    parts = [_HEADER.format(names=NAMES.replace("\n", "\n  "), costs=costs)]
+    for family, members in by_family(chosen).items():
+        parts.append(f"## {family.capitalize()}\n")
+        parts += [_section(measure) for measure in members]
+    return "\n".join(parts)
+
+
+def by_family(chosen: Sequence[Measure]) -> Mapping[str, list[Measure]]:
+    """Measures grouped by family; those of a user's module have none."""
+    groups: dict[str, list[Measure]] = {}
+    for measure in chosen:
+        groups.setdefault(measure.family or "your own", []).append(measure)
+    return groups
+
+
+def _section(measure: Measure) -> str:
+    facts = {**_facts(measure), "options": f"`{_options(measure)}`" if _options(measure) else ""}
+    facts["definition"] = f"`{facts['definition']}`"
+    lines = [f"- {name}: {fact}" for name, fact in facts.items() if fact and fact != "nothing"]
+    sentence = f"{measure.summary[0].upper()}{measure.summary[1:]}."
+    return "\n".join([f"### `{measure.name}`", "", sentence, "", *lines, ""])
+
+
+def _facts(measure: Measure) -> dict[str, str]:
+    return {
+        "definition": measure.definition,
+        "source": measure.source,
+        "needs": ", ".join(measure.needs) or "nothing",
+        "cost": measure.cost,
+        "use": measure.use,
+    }
+
+
+def _options(measure: Measure) -> str:
+    return ", ".join(f"{k}={_value(v)}" for k, v in measure.defaults().items())
+
+
+def _value(value: Any) -> str:
+    return repr(value) if not isinstance(value, str) else value

@@ -1,0 +1,50 @@
+"""Types of numbers on the command line, for argparse."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+
+def natural(text: str) -> int:
+    """0, 1, 2, …"""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a non-negative integer, found {text!r}")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """1, 2, 3, …"""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a positive integer, found {text!r}")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """A seed that NumPy and TensorFlow both accept."""
+    if not text.isdecimal() or int(text) >= 2**31:
+        raise argparse.ArgumentTypeError(f"expected an integer from 0 to 2^31 - 1, found {text!r}")
+    return int(text)
+
+
+def positive_number(text: str) -> float:
+    """Above 0 and finite."""
+    value = _number(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a positive number, found {text!r}")
+    return value
+
+
+def fraction(text: str) -> float:
+    """Above 0, up to 1."""
+    value = _number(text)
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"expected a number above 0 and at most 1, found {text!r}")
+    return value
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

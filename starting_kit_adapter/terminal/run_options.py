@@ -1,0 +1,243 @@
+"""The options of `pgdl run`: on the command line, in a file, and typed out again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ingestion.run.budget import COMPETITION_SECONDS, RULES, Limits
+from pgdl_measures.errors import PgdlError
+from starting_kit_adapter.terminal.negation import join_negated
+from starting_kit_adapter.terminal.numbers import positive, positive_number, seed
+
+if TYPE_CHECKING:
+    from ingestion.run.loop import Executor
+
+DEFAULTS = {
+    "time_limit": COMPETITION_SECONDS,
+    "time_rule": RULES[0],
+    "threads": 1,
+    "executor": "local",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """All options are None where they are not given: a file may give them."""
+    parser.add_argument("corpus", type=Path, help="the folder that holds the tasks, or one task")
+    what = parser.add_argument_group("what to compute")
+    what.add_argument(
+        "-m",
+        "--measures",
+        help="names separated by commas, `all` that apply, or your own module:function; -NAME is "
+        "the negation",
+    )
+    what.add_argument("-o", "--output", type=Path, help="where results are written")
+    what.add_argument("--tasks", help="only these, separated by commas")
+    what.add_argument("--models", help="only these, separated by commas")
+    add_max_models(what)
+    what.add_argument("--seed", type=seed, help="of the measures that draw at random (default: 0)")
+    what.add_argument(
+        "--set",
+        action="append",
+        metavar="OPTION=VALUE",
+        help="an option of the measures that have it; may be repeated",
+    )
+    what.add_argument(
+        "--config",
+        type=Path,
+        help="a JSON file of these options by their long names, or a run.json",
+    )
+    add_again_arguments(what)
+    limits = parser.add_argument_group("limits")
+    add_time_limit(limits)
+    limits.add_argument(
+        "--time-rule",
+        choices=RULES,
+        help="task: the kit's rule - a measure may use that many seconds times the models of the "
+        "task, and from then on predicts EXCEEDED (default: model)",
+    )
+    where = parser.add_argument_group("where to compute")
+    add_worker_arguments(where)
+
+
+def add_max_models(group: argparse._ActionsContainer) -> None:
+    """The number of models; studies have this option, too. `--limit` is its old name."""
+    group.add_argument(
+        "--max-models",
+        "--limit",
+        type=positive,
+        metavar="N",
+        help="only the first N models of each task",
+    )
+
+
+def add_worker_arguments(group: argparse._ActionsContainer) -> None:
+    """How many processes work, and where; studies have these options, too."""
+    group.add_argument(
+        "--workers",
+        type=positive,
+        help="processes (default: one per GPU, else cores / threads); each holds a task's data",
+    )
+    group.add_argument(
+        "--threads",
+        type=positive,
+        help="threads of each worker (default: 1, which does most per core)",
+    )
+    group.add_argument(
+        "--memory-limit",
+        type=_size,
+        metavar="SIZE",
+        help="memory of a worker, such as 4G or 500M; Linux only",
+    )
+    group.add_argument(
+        "--executor",
+        choices=["local", "ray"],
+        help="this machine or a Ray cluster (default: local)",
+    )
+    group.add_argument(
+        "--ray-address",
+        help="address of a running cluster, or `auto` (default: start one on this machine)",
+    )
+    group.add_argument(
+        "--ray-cpus", type=float, help="CPUs that a worker reserves in Ray (default: its threads)"
+    )
+    group.add_argument(
+        "--ray-gpus", type=float, help="GPUs that a worker reserves in Ray (default: 0)"
+    )
+
+
+def add_again_arguments(group: argparse._ActionsContainer) -> None:
+    """What of the record is computed again; the studies have these options, too."""
+    group.add_argument(
+        "--retry-failed", action="store_true", default=None, help="compute again what failed"
+    )
+    group.add_argument(
+        "--recompute",
+        action="store_true",
+        default=None,
+        help="compute again what was computed with other options or versions",
+    )
+
+
+def add_time_limit(group: argparse._ActionsContainer) -> None:
+    """How long a step may take; the studies have this option, too."""
+    group.add_argument(
+        "--time-limit",
+        type=positive_number,
+        metavar="SECONDS",
+        help="for each measure of a model, and for loading it (default: 300); then it is stopped",
+    )
+
+
+def make_limits(given: Mapping[str, Any]) -> Limits:
+    """The limits of these options; those that are missing or None have their defaults."""
+    settings = _with_defaults(given)
+    return Limits(settings["time_limit"], settings["time_rule"])
+
+
+def make_executor(given: Mapping[str, Any]) -> Executor:
+    """The executor of the options of `add_worker_arguments`; missing ones have their defaults."""
+    from ingestion.run.executors.local import LocalExecutor
+    from ingestion.run.executors.process import WorkerSettings
+
+    settings = _with_defaults(given)
+    worker = WorkerSettings(settings["threads"], settings.get("memory_limit"))
+    if settings["executor"] == "local":
+        return LocalExecutor(worker, settings.get("workers"))
+    from ingestion.run.executors.ray_cluster import RayExecutor
+
+    return RayExecutor(
+        worker,
+        settings.get("workers"),
+        address=settings.get("ray_address"),
+        cpus=settings.get("ray_cpus"),
+        gpus=settings.get("ray_gpus", 0.0),
+    )
+
+
+def _with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {**DEFAULTS, **{name: value for name, value in given.items() if value is not None}}
+
+
+def read_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """What was given, here or in the file; here wins."""
+    given = _given(args)
+    path = given.pop("config", None)
+    if path is None:
+        return given
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise PgdlError(f"cannot read {path}: {error}") from error
+    if not isinstance(content, dict):
+        raise PgdlError(f"{path} is not a JSON object of options")
+    parser = _FileParser(path)
+    add_arguments(parser)
+    arguments = join_negated(typed(content.get("settings", content)))
+    return {**_given(parser.parse_args([str(args.corpus), *arguments])), **given}
+
+
+def _given(args: argparse.Namespace) -> dict[str, Any]:
+    not_options = ("corpus", "run", "verb")
+    return {k: v for k, v in vars(args).items() if v is not None and k not in not_options}
+
+
+class _FileParser(argparse.ArgumentParser):
+    """Reads the options of a file; what is wrong with them is said with the file's name."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(add_help=False, allow_abbrev=False)
+        self._path = path
+
+    def error(self, message: str) -> NoReturn:
+        raise PgdlError(f"{self._path}: {message}")
+
+
+def typed(settings: Mapping[str, Any]) -> list[str]:
+    """Settings as they would be typed."""
+    arguments = []
+    for name, value in settings.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            arguments.append(option)
+        elif isinstance(value, dict):
+            arguments += [part for k, v in value.items() for part in (option, f"{k}={v}")]
+        elif isinstance(value, list) and name == "set":
+            arguments += [part for item in value for part in (option, item)]
+        elif isinstance(value, list):
+            arguments += [option, ",".join(map(str, value))]
+        elif value is not False:
+            arguments += [option, str(value)]
+    return arguments
+
+
+def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as JSON can hold them."""
+    return {k: str(v) if isinstance(v, Path) else v for k, v in settings.items()}
+
+
+def parse_option(text: str) -> tuple[str, Any]:
+    """`name=value`, the value in JSON or a word; `max_bytes` may have a unit."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise PgdlError(f"--set {text}: expected OPTION=VALUE")
+    if name == "max_bytes":
+        try:
+            return name, _size(value)
+        except argparse.ArgumentTypeError as error:
+            raise PgdlError(f"--set {text}: {error}") from error
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value  # a word
+
+
+def _size(text: str) -> int:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip(), re.IGNORECASE)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 4G or 500M")
+    return int(float(match[1]) * 1024 ** "_KMGT".index(match[2].upper() or "_"))

@@ -1,0 +1,83 @@
+"""The documents: their links and paths resolve, and every command of the tutorial runs."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that GitHub makes of headings."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_local_link_leads_somewhere(document):
+    text = document.read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if link.startswith(("https://", "mailto:")):
+            continue
+        target, _, anchor = link.partition("#")
+        path = document.parent / target if target else document
+        assert path.exists(), link
+        if anchor:
+            assert anchor in anchors(path.read_text(encoding="utf-8")), link
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_named_source_file_and_function_exists(document):
+    """`folder/file.py`, or `folder/file.py:function`."""
+    text = document.read_text(encoding="utf-8")
+    packages = "pgdl_measures|ingestion|scoring|starting_kit_adapter|tests|benchmarks|docker"
+    for path, name in re.findall(rf"`((?:{packages})/[\w/.]+\.\w+)(?::(\w+))?`", text):
+        file = ROOT / path
+        assert file.is_file(), path
+        if name:
+            body = ast.parse(file.read_text(encoding="utf-8")).body
+            assert name in {getattr(node, "name", None) for node in body}, f"{path}:{name}"
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_every_command_of_the_tutorial_runs(tmp_path):
+    """As a reader would paste them: one after the other, in one folder."""
+    pytest.importorskip("sklearn")
+    pytest.importorskip("matplotlib")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, module in (("pgdl", "-m starting_kit_adapter.cli.main"), ("python", "")):
+        script = programs / name
+        script.write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    environment = {
+        **os.environ,
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+    folder = tmp_path / "work"
+    folder.mkdir()
+    blocks = BLOCK.findall((ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8"))
+    assert blocks
+    for language, text in blocks:
+        command = ["python", "-c", text] if language == "python" else ["sh", "-ec", text]
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
+    for name in ("curves.png", "report.html", "submission.zip", "kit_scores/scores.txt"):
+        assert (folder / name).is_file(), name
