@@ -80,7 +80,7 @@ def best_seconds(loop: Callable[[], object], ours: Callable[[], object]) -> tupl
 
 
 def main() -> None:
-    """Prints the two figures of design section 7."""
+    """Prints the two figures."""
     name, codes, gap, measure = task()
     lists = codes.tolist(), gap.tolist(), measure.tolist()
     assert math.isclose(looped(*lists), cmi(codes, gap, measure).score, rel_tol=1e-9)

@@ -64,7 +64,7 @@ def best_seconds(*calls: Callable[[], object]) -> list[float]:
 
 
 def main() -> None:
-    """Prints the two figures of design section 7 for contrastive examples."""
+    """Prints the two figures for contrastive examples."""
     rng = np.random.default_rng(0)
     smooth = rng.normal(size=(EXAMPLES, 8, 8, 3)).repeat(4, axis=1).repeat(4, axis=2)
     inputs = tf.constant(smooth + 0.2 * rng.normal(size=(EXAMPLES, 32, 32, 3)), tf.float32)

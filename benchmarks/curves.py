@@ -1,4 +1,4 @@
-"""What a response curve costs, as ratios measured in one run (design, section 7).
+"""What a response curve costs, as ratios measured in one run.
 
     python benchmarks/curves.py [--batches 8]
 

@@ -1,4 +1,4 @@
-"""Robust evaluation at the size of paper 003: 10,000 runs, 24 measures, 1.6 million ranked pairs.
+"""Robust evaluation at the size of Dziugaite et al. 2020: 10,000 runs, 24 measures, 1.6 M pairs.
 
 The runs are made up on that paper's grid (5 learning rates x 5 depths x 5 widths x 2 data sets x
 4 training set sizes, 10 seeds each). Printed are the seconds of each part and the peak memory of

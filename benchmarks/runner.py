@@ -1,4 +1,4 @@
-"""What the runner costs and what it saves, as ratios measured in one run (design, section 7).
+"""What the runner costs and what it saves, as ratios measured in one run.
 
     python benchmarks/runner.py [--models 24]
 

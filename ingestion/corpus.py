@@ -1,4 +1,4 @@
-"""Where things are in a corpus of trained models (design, section 4). Reads names, never contents.
+"""Where things are in a corpus of trained models. Reads names, never contents.
 
     [input_data/]<task>/dataset_1/{train,test}/shard_*.tfrecord
     [input_data/]<task>/model_<id>/{config.json,weights.hdf5,weights_init.hdf5}

@@ -1,4 +1,4 @@
-"""Partial rank correlation (paper 004, eq. 2): of two quantities, with a third held fixed.
+"""Partial rank correlation (Wu et al. 2021, eq. 2): of two quantities, with a third held fixed.
 
     r_XY,Z = (r_XY - r_XZ r_YZ) / (sqrt(1 - r_XZ^2) sqrt(1 - r_YZ^2))
 

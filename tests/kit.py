@@ -1,4 +1,4 @@
-"""How the competition's starting kit builds and calls (design, section 3), written anew for tests.
+"""How the competition's starting kit builds and calls, written anew for tests.
 
 Every layer is an instance of a subclass that remembers its last input, the model is a subclass of
 `Sequential` that takes a `tape`, and it is built with a batch of none.

@@ -1,4 +1,4 @@
-"""Training with augmentation, to make networks more or less invariant (paper 000, Section 4.2.1).
+"""Training with augmentation, for more or less invariant networks (Schiff et al. 2021, 4.2.1).
 
 For every cell of a grid networks are trained with no, with partial (half of the perturbation's
 range) and with full augmentation, from the same initial weights. All of them are tested on images

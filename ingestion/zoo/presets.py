@@ -123,7 +123,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "fixed": {"weight_decay": 0.0001},
         "train_examples": 2000,
     },
-    # The hyperparameters of paper 000, Section 4.2.1, for --augment, at the same size.
+    # The hyperparameters of Schiff et al. 2021, Section 4.2.1, for --augment, at the same size.
     "invariance": {
         "architecture": "vgg",
         "hparams": {

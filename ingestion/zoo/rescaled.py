@@ -1,4 +1,4 @@
-"""The rescaled protocol (paper 002, Section 5.3), for networks whose translations lose nothing.
+"""The rescaled protocol: translations lose no pixels (Werpachowski et al. 2019, Section 5.3).
 
 Images are upsampled bilinearly, so that a window of their original size can move 3 eps pixels each
 way. The training set is one random window of each training image, the test set the central window

@@ -1,4 +1,4 @@
-"""The 24 measures of paper 003 (Appendix C.6), on layers with their batch normalization fused.
+"""The 24 measures of Dziugaite et al. 2020 (Appendix C.6), on layers with batch norm fused.
 
 `m` is the number of training examples throughout; all are oriented as the paper has them, larger
 for a larger predicted gap. By section: `output` (C.6.1 and C.6.2), `spectral_measures` (C.6.3),

@@ -1,4 +1,4 @@
-"""Flatness measures from PAC-Bayes bounds (paper 003, C.6.6, eq. 28-33).
+"""Flatness measures from PAC-Bayes bounds (Dziugaite et al. 2020, C.6.6, eq. 28-33).
 
 w is the vector of all fused kernels, sigma the size of the perturbation that the network bears: see
 `sigma`. Where the printed formulas differ among themselves, we took one reading:

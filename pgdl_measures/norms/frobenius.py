@@ -1,4 +1,4 @@
-"""Frobenius measures and distances from initialization (paper 003, C.6.4, eq. 19-25)."""
+"""Frobenius measures and distances from initialization (Dziugaite et al. 2020, eq. 19-25)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chain of layers with each batch normalization fused into the kernel before it (003, C.5).
+"""A network with each batch norm fused into the kernel before it (Dziugaite et al. 2020, C.5).
 
 At inference a batch norm is x -> scale * x + shift per channel. After a kernel and no activation it
 is folded into that kernel and its bias, which changes no output. A batch norm that follows anything

@@ -1,4 +1,6 @@
-"""The output margin gamma: the 10th percentile of f(x)[y] - max_{j != y} f(x)[j] (003, C.6.2).
+"""The output margin gamma: the 10th percentile of the margins (Dziugaite et al. 2020, C.6.2).
+
+The margin of an example is f(x)[y] - max_{j != y} f(x)[j].
 
 The scores f(x) are the logits: the outputs before a final softmax. All formulas use gamma squared,
 so a network with more than a tenth of its training data wrong counts by the size of its negative

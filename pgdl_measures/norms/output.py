@@ -1,4 +1,4 @@
-"""VC and output measures (paper 003, C.6.1 and C.6.2)."""
+"""VC and output measures (Dziugaite et al. 2020, C.6.1 and C.6.2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Path measures (paper 003, C.6.5, eq. 26-27).
+"""Path measures (Dziugaite et al. 2020, C.6.5, eq. 26-27).
 
 The network with squared weights answers an input of ones with the sum, over all paths from an input
 or a bias to an output, of the product of the squared weights along the path - for a network of

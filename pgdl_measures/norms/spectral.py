@@ -2,10 +2,10 @@
 
 Of a convolution there are two such maps. `circular`, the default and the paper's choice, wraps
 around the borders: the 2-D Fourier transform then takes the map apart into one small matrix per
-frequency, so that its singular values are exact (Sedghi, Gupta & Long 2019, which is [26] of paper
-003). The matrices of a wide layer take gigabytes together: a few are made at a time. `zero` is the
-layer with its own padding, of zeros or none; it has no such closed form, and its norm is found by
-Lanczos iteration on the layer itself, to convergence.
+frequency, so that its singular values are exact (Sedghi, Gupta & Long 2019, as cited by
+Dziugaite et al. 2020). The matrices of a wide layer take gigabytes together: a few are made at a
+time. `zero` is the layer with its own padding, of zeros or none; it has no such closed form, and
+its norm is found by Lanczos iteration on the layer itself, to convergence.
 
 The wrapped map is the default because it is what the paper reports, does not depend on a starting
 vector, and treats a kernel alike at all positions. The two differ at the borders only: without

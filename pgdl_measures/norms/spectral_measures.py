@@ -1,4 +1,4 @@
-"""Spectral measures (paper 003, C.6.3, eq. 12-18).
+"""Spectral measures (Dziugaite et al. 2020, C.6.3, eq. 12-18).
 
 All products are sums of logarithms. `boundary` says which linear map of a convolution is meant:
 see `spectral`.

@@ -1,4 +1,4 @@
-"""What is known of a task's models: hyperparameter cells, accuracies, gaps (design section 4).
+"""What is known of a task's models: hyperparameter cells, accuracies, gaps.
 
 `model_configs.json` holds, per model, each hyperparameter's `possible_values` and `current_value`
 and the metrics `train_acc` and `test_acc`. A `Reference` is that file as arrays, checked: whatever

@@ -182,5 +182,5 @@ def _oracles(found: Evaluation) -> Sheet:
     ]
     rows.append(("(no measure)", *(100 * baseline.robust for _, baseline in fits)))
     headers = [f"{family}: {kind}" for family in FAMILIES for kind in ("affine", "linear")]
-    title = f"{found.runs.name}: robust RMSE x 100 of oracles (003, App. B)"
+    title = f"{found.runs.name}: robust RMSE x 100 of oracles (Dziugaite et al. 2020, App. B)"
     return Sheet(title, ("measure", *headers), tuple(rows))

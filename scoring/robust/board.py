@@ -50,6 +50,6 @@ def evaluation_notes(found: Evaluation) -> Iterator[str]:
     few, enough = found.filtered.n_eff.max(), f"n_eff >= {found.filtered.min_effective:g}"
     pairs = int(found.unfiltered.weight.max())
     yield (
-        f"no environment has {enough} (003, App. A.1): pairs of runs {pairs} at most, n_eff "
-        f"{few:.1f}. Shown by hyperparameter is the weaker family of App. D.3"
+        f"no environment has {enough} (Dziugaite et al. 2020, App. A.1): pairs of runs {pairs} at "
+        f"most, n_eff {few:.1f}. Shown by hyperparameter is the weaker family of App. D.3"
     )

@@ -1,4 +1,4 @@
-"""Coupled-network environments: pairs of settings that differ in one hyperparameter (003, Sec. 5).
+"""Environments: pairs of settings that differ in one hyperparameter (Dziugaite et al. 2020, 5).
 
 A setting is a cell of the grid with a model in it; its runs are the models of that cell, which
 differ in their seed alone. An environment e = (H, H') is two settings that differ in exactly one

@@ -1,4 +1,4 @@
-"""The robust evaluation of all measures on a table of runs (003): sign-errors, RMSE, Psi, tau.
+"""The robust evaluation of all measures on a table of runs (Dziugaite et al. 2020).
 
 `evaluate` computes everything; `records` gives it as one flat list, a line per measure, quantity
 and family of environments, from which tables and files are made.
@@ -34,7 +34,7 @@ from scoring.robust.oracles import (
 from scoring.robust.runs import Runs
 from scoring.robust.sign_errors import MIN_EFFECTIVE, SignErrors, sign_errors
 
-TEST_SIZE = 10_000  # 003, C.3: the test sets of CIFAR-10 and of SVHN as used there
+TEST_SIZE = 10_000  # Dziugaite et al. 2020, C.3: the test sets of CIFAR-10 and SVHN
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Families of environments, and how the errors over one are summed up (003, Sec. 6).
+"""Families of environments, and summaries of the errors in one (Dziugaite et al. 2020, Sec. 6).
 
 A family is all environments, those that vary one hyperparameter (the rows of Figure 1), or those
 that vary it between two of its values (the cells of Figure 2).

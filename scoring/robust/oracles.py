@@ -1,4 +1,4 @@
-"""Robust RMSE of linear and affine oracles of a measure (003, eq. 9, App. B).
+"""Robust RMSE of linear and affine oracles of a measure (Dziugaite et al. 2020, eq. 9, App. B).
 
     inf over a >= 0, b   of   sup over environments e   of   E_e (a C + b - G)^2
 

@@ -1,4 +1,4 @@
-"""How many test examples are behind each gap: the m of Hoeffding's inequality (003, App. A).
+"""How many test examples are behind each gap: Hoeffding's m (Dziugaite et al. 2020, App. A).
 
 A corpus has them in `<task>/dataset_1/test/shard_*.tfrecord`.
 """

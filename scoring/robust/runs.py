@@ -1,10 +1,10 @@
 """A table of runs: hyperparameters, gap and measures of each model, from a task or from a CSV.
 
-The CSV is the form in which the authors of paper 003 publish their runs: one row per trained model,
-a column `hp.<name>` for each hyperparameter, `complexity.<name>` for each measure, and `gen.gap`.
+The CSV is the form in which Dziugaite et al. 2020 publish their runs: one row per trained model, a
+column `hp.<name>` for each hyperparameter, `complexity.<name>` for each measure, and `gen.gap`.
 Columns `is.<criterion>` hold True or False; other columns are left unread. Left out, and counted,
-are rows that fail a criterion (003, C.5: runs that did not converge were filtered out before any
-analysis) and rows with a missing or infinite number.
+are rows that fail a criterion (Dziugaite et al. 2020, C.5: runs that did not converge were filtered
+out before any analysis) and rows with a missing or infinite number.
 
 Numbers that differ by less than a millionth of their size are one value of a hyperparameter: runs
 on different machines wrote the same learning rate with different last digits.

@@ -1,4 +1,4 @@
-"""Robust sign-error of measures over environments (003, eq. 3-8, App. A and D.3).
+"""Robust sign-error of measures over environments (Dziugaite et al. 2020, eq. 3-8, App. A and D.3).
 
 For an environment with the pairs of runs (w, w'), gaps G and a measure C,
 

@@ -1,7 +1,7 @@
 """A submission to the competition: `complexity.py`, `metadata` and the modules that it needs.
 
 The kit unpacks the zip, appends its folder to `sys.path` and calls `complexity(model, dataset)` of
-`complexity.py` (design, section 4). Beside the zip only tensorflow, numpy, scipy and absl-py are
+`complexity.py`. Beside the zip only tensorflow, numpy, scipy and absl-py are
 needed. A `metadata` file with a `command` would be run by the platform itself; ours has none.
 
 Values are those of `pgdl run` with the same options, to the last bit where TensorFlow has as many

@@ -78,7 +78,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     images.add_argument(
         "--protocol",
         choices=("rescaled",),
-        help="rescaled: random windows of upsampled images, for `pgdl overfit` (paper 002, 5.3)",
+        help="rescaled: random windows of upsampled images, for `pgdl overfit` "
+        "(Werpachowski et al. 2019, Section 5.3)",
     )
     images.add_argument(
         "--augment",

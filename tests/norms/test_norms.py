@@ -1,4 +1,4 @@
-"""The measures of paper 003 against their equations in NumPy, enumeration and closed forms."""
+"""The measures of Dziugaite et al. 2020 against NumPy, enumeration and closed forms."""
 
 from __future__ import annotations
 

@@ -107,7 +107,8 @@ def test_too_few_runs_show_the_weaker_family_and_say_so(run: Verb, tmp_path: Pat
     reference, out = write_zoo(tmp_path, random_runs(repeats=2))
     text = run(table, out, "--reference", reference, "--robust")[1]
     assert "weaker sign-error: max" in text
-    assert "no environment has n_eff >= 12 (003, App. A.1): pairs of runs 4 at most" in text
+    assert "no environment has n_eff >= 12 (Dziugaite et al. 2020, App. A.1)" in text
+    assert "pairs of runs 4 at most" in text
     assert "the size of its test set is not known; taken to be 10,000" in text
     arguments = ("--robust", "--test-size", 10000, "--min-effective", 2)
     text = run(table, out, "--reference", reference, *arguments)[1]
