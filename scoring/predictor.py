@@ -20,7 +20,7 @@ and Ramdas 2023). Its guarantee needs tasks that are exchangeable, and nine or m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,7 @@ class Predictor:
     smallest: tuple[float, ...]  # values that were learned from, by measure
     largest: tuple[float, ...]
     tasks: Mapping[str, int]  # learned from, with their numbers of models
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of the measures
 
     def gaps(self, values: Floats) -> Floats:
         """The predicted gaps [models] of `values` [models, measures]."""
@@ -96,7 +97,7 @@ class Predictor:
 
     def to_json(self) -> dict[str, Any]:
         """The predictor as plain values."""
-        return {"format": FORMAT, **vars(self), "tasks": dict(self.tasks)}
+        return {"format": FORMAT, **vars(self)}
 
 
 def from_json(content: Mapping[str, Any], where: str) -> Predictor:

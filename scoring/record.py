@@ -176,6 +176,15 @@ def recorded_corpus(out: str | Path) -> Path | None:
     return Path(corpus) if isinstance(corpus, str) and corpus else None
 
 
+def recorded_options(out: str | Path) -> dict[str, dict[str, Any]]:
+    """The options that each measure of a run was last computed with."""
+    path = Path(out) / RECORDS
+    if not path.is_file():
+        return {}
+    results = latest_results(parse_lines(path.read_bytes(), path).lines)
+    return {measure: dict(result.options) for (_, _, measure), result in results.items()}
+
+
 def latest_results(lines: Iterable[Line]) -> dict[Key, Result]:
     """The last result of every measure of every model."""
     return {key: result for line in lines for key, result in line.results().items()}

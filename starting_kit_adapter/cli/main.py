@@ -19,7 +19,7 @@ from starting_kit_adapter.terminal.text import as_sentence
 
 VERBS = (
     *("ls", "check", "zoo"),
-    *("run", "limits", "combine", "score", "table", "report"),
+    *("run", "limits", "combine", "score", "table", "report", "learn"),
     *("invariance", "overfit", "study"),
     *("bundle", "codabench-bundle"),
 )

@@ -56,7 +56,7 @@ def read_board(args: argparse.Namespace, *, robust: bool) -> tuple[Leaderboard, 
 
     if not args.out.is_dir():
         raise ScoringError(f"there is no folder {args.out}; expected one that `pgdl run` wrote")
-    reference = _find_reference(args)
+    reference = find_reference(args.out, args.reference)
     with Progress(len(find_references(reference)), "tasks") as progress:
         board = leaderboard(reference, args.out, step=progress.step)
     if robust:
@@ -65,16 +65,16 @@ def read_board(args: argparse.Namespace, *, robust: bool) -> tuple[Leaderboard, 
     return board, reference
 
 
-def _find_reference(args: argparse.Namespace) -> Path:
-    """The folder named by --reference, else the corpus that the run recorded."""
+def find_reference(out: Path, named: Path | None) -> Path:
+    """The folder that the user named, else the corpus that the run recorded."""
     from scoring.record import RUN, recorded_corpus
 
-    if args.reference is not None:
-        return args.reference
-    corpus = recorded_corpus(args.out)
+    if named is not None:
+        return named
+    corpus = recorded_corpus(out)
     if corpus is None:
         raise ScoringError(
-            f"{args.out} has no {RUN} that names a corpus; expected a folder that `pgdl run` "
+            f"{out} has no {RUN} that names a corpus; expected a folder that `pgdl run` "
             "wrote, or --reference REF for predictions from elsewhere"
         )
     if not corpus.is_dir():
