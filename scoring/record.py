@@ -66,6 +66,7 @@ class Result:
     options: Mapping[str, Any]
     model_files: Stamp | None  # None where the files could not be read
     data_files: Stamp | None
+    threads: int = 1  # of the worker
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ class Line:
                 self.options.get(measure, {}),
                 self.model_files,
                 self.data_files,
+                self.threads,
             )
             for measure in (*self.values, *self.errors)
         }

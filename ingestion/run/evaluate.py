@@ -60,11 +60,13 @@ def evaluate(
     asked = found.tasks if tasks is None else tuple(found.task(name) for name in tasks)
     if not asked:
         raise PgdlError("no task is selected; leave `tasks` out to take all of them")
+    executor = executor or LocalExecutor(WorkerSettings(threads), workers)
     request = Request(
         asked,
         _measures(measures, options or {}, seed, asked),
         limits or Limits(),
         seed or 0,
+        executor.threads,
         None if models is None else _model_ids(models, asked),
         max_models,
         retry_failed,
@@ -74,7 +76,7 @@ def evaluate(
     return run(
         request,
         Path(out),
-        executor or LocalExecutor(WorkerSettings(threads), workers),
+        executor,
         listener or Listener(),
         {"corpus": str(Path(found.root).resolve()), "settings": dict(settings or {})},
     )

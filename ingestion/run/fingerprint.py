@@ -1,26 +1,30 @@
 """Is a recorded value still the value? It depends on the measure's settings and on the files read.
 
-Settings are compared by a digest of the measure's code, what is fixed in it and the chosen options.
-Files are compared as git does: the same sizes and times mean unchanged; where those differ - a copy
-of the corpus, a touched file - the contents decide.
+Settings are compared by a digest of the measure's code and options. Files are compared as git does:
+the same sizes, times and contents of small files mean unchanged; where those differ - a copy of the
+corpus, a touched file - all contents decide. The time of the last change of the inode (ctime) is
+among the times, because no program can set it back.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
-import importlib.util
-import json
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ingestion.run.digests import code_digest, digest, file_digest
+from ingestion.source_closure import closure, is_ours
 from pgdl_measures.base import Measure
+from pgdl_measures.registry import measures
 from scoring.record import Stamp
 
 MODEL_FILES = ("config.json", "weights.hdf5", "weights_init.hdf5")
-_READ = 1 << 20
+REGISTRY = "pgdl_measures.registry"
+
+_DECODERS = ("pgdl_measures.base", "ingestion.models", "ingestion.data")
+_SMALL = 1 << 16  # bytes; reading so many takes as long as opening the file
 
 
 def stamp(files: Sequence[Path]) -> Stamp:
@@ -46,49 +50,63 @@ def model_files(folder: Path) -> list[Path]:
 
 
 def glance(files: Iterable[Path]) -> str:
-    """A digest of names, sizes and times of change."""
-    stats = [(path.name, path.stat()) for path in files]
-    return digest([[name, stat.st_size, stat.st_mtime_ns] for name, stat in stats])
+    """A digest of names, sizes and times of change, and of the contents of small files."""
+    return digest([_glance(path) for path in files])
 
 
 def content(files: Iterable[Path]) -> str:
     """A digest of names and contents."""
-    return digest([[path.name, _content(path)] for path in files])
+    return digest([[path.name, file_digest(path)] for path in files])
 
 
 def settings(measure: Measure) -> str:
-    """A digest of all that makes a measure give other values for the same model and data."""
+    """A digest of all that makes a measure give other values for the same model and data.
+
+    That is what is fixed in it, the options that were set, and the code: of the measure, of what
+    it imports, and of the decoders of models and data. The documentation of a measure is not part
+    of it, nor is the number of threads, which the record has beside it.
+    """
     return digest(
         [
             measure.target,
             dict(measure.fixed),
             dict(measure.options),
+            measure.sign,
             measure.max_bytes,
-            *map(code_version, [measure.target, *_own_perturbation(measure)]),
+            _closure_digest([*_DECODERS, *_modules(measure)]),
         ]
     )
 
 
-def _own_perturbation(measure: Measure) -> list[str]:
-    """Where the code of a user's perturbation is: in the module that registers it, by which it is
-    named, and in that of its function."""
+def _closure_digest(modules: Iterable[str]) -> str:
+    """A digest of the modules and of all that they import within the toolkit or beside them.
+
+    Comments, docstrings, layout and the texts of errors do not count. A module that imports the
+    registry may ask for any measure: then the code of all built-in measures counts.
+    """
+    asked = list(modules)
+    found = closure(asked)
+    registered: list[Any] = []
+    if REGISTRY in found:
+        built_in = [measure for measure in measures() if all(map(is_ours, _modules(measure)))]
+        registered = [[m.name, m.target, dict(m.fixed), m.sign] for m in built_in]
+        found = closure([*asked, *(module for m in built_in for module in _modules(m))])
+        documented = (REGISTRY, "entries")  # they hold what `registered` has, and documentation
+        found = {name: path for name, path in found.items() if not name.endswith(documented)}
+    sources = {name: code_digest(path.read_text(encoding="utf-8")) for name, path in found.items()}
+    return digest([sources, registered])
+
+
+def _modules(measure: Measure) -> list[str]:
+    """The module of the function; for a user's perturbation, which is named by the module that
+    registers it, also that module and the one of its function."""
     named = [value for value in measure.fixed.values() if isinstance(value, str) and ":" in value]
-    if not named:
-        return []
-    from pgdl_measures.perturbations.catalogue import perturbation  # needs TensorFlow, as theirs
+    modules = [target.partition(":")[0] for target in (measure.target, *named)]
+    if named:
+        from pgdl_measures.perturbations.catalogue import perturbation  # needs TensorFlow
 
-    functions = [perturbation(name).function for name in named]
-    return [*named, *(f"{function.__module__}:{function.__name__}" for function in functions)]
-
-
-def code_version(target: str) -> str:
-    """The toolkit's version for its own measures; for a user's own, a digest of the module."""
-    module = target.split(":")[0]
-    if module.split(".")[0] == "pgdl_measures":
-        return toolkit_version()
-    spec = importlib.util.find_spec(module)
-    # Modules that are part of the interpreter have no file.
-    return _content(Path(spec.origin)) if spec and spec.has_location and spec.origin else "unknown"
+        modules += [perturbation(name).function.__module__ for name in named]
+    return modules
 
 
 def toolkit_version() -> str:
@@ -99,15 +117,7 @@ def toolkit_version() -> str:
         return "not installed"
 
 
-def digest(value: Any) -> str:
-    """A short digest of plain values."""
-    text = json.dumps(value, sort_keys=True, default=repr)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-def _content(path: Path) -> str:
-    hasher = hashlib.blake2b(digest_size=16)
-    with path.open("rb") as file:
-        while block := file.read(_READ):
-            hasher.update(block)
-    return hasher.hexdigest()
+def _glance(path: Path) -> list[Any]:
+    stat = path.stat()
+    small = file_digest(path) if stat.st_size <= _SMALL else None
+    return [path.name, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, small]

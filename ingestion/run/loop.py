@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ingestion.corpus import Task
-from ingestion.run import fingerprint
 from ingestion.run.budget import EXCEEDED, TaskBudgets
 from ingestion.run.executors.outcome import BEYOND, Outcome
 from ingestion.run.executors.queue import Queue
@@ -30,6 +29,11 @@ from scoring.record import Key, Line, Result, latest_results
 
 class Executor(Protocol):
     """Whoever does the jobs of a queue, in whatever order, until none is left."""
+
+    @property
+    def threads(self) -> int:
+        """The threads of each worker, on which values depend in their last bits."""
+        ...
 
     def run(self, jobs: Queue) -> Iterator[Outcome]:
         """The outcome of every job as it is known; closing the iterator stops the work."""
@@ -115,7 +119,6 @@ class _Keeper:
         self._tasks = {task.name: task for task in request.tasks}
         self._left = Counter(job.task for job in plan.jobs)
         self._new = len(store.lines)
-        self._fingerprints = {m.name: fingerprint.settings(m) for m in request.measures}
         self._budgets = self._open_budgets()
 
     def keep(self, outcome: Outcome, jobs: Queue) -> list[Outcome]:
@@ -181,7 +184,7 @@ class _Keeper:
             seed=self._request.seed,
             threads=outcome.threads,
             versions=outcome.versions,
-            fingerprints={m.name: self._fingerprints[m.name] for m in measures},
+            fingerprints={m.name: self._plan.fingerprints[m.name] for m in measures},
             model_files=outcome.files.model if outcome.files else None,
             data_files=outcome.files.data if outcome.files else None,
             time=_now(),

@@ -1,10 +1,11 @@
 """What is to be done: the corpus and the measures asked for, less what the record already has.
 
-A recorded result - a value, or the reason why there is none - counts if the measure's settings and
-the files behind it are the same as now. Results of other settings are never mixed with new ones:
+A recorded result - a value, or the reason why there is none - counts if the code and options of the
+measure and the files behind it are the same as now. A value also depends, in its last bits, on the
+number of threads. Results that differ in code, options or threads are never mixed with new ones:
 the plan is refused, or they are computed again if that was asked for. Models whose files changed
-are computed again without asking, because their old values are of models that are no more; those
-of measures that were not asked for hold no more either.
+are computed again without asking, because their old values are of models that are gone; the values
+that other measures gave them are stale, too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 from ingestion.corpus import Task
 from ingestion.run import fingerprint
 from ingestion.run.budget import Limits
+from ingestion.run.digests import digest
 from ingestion.run.fingerprint import FileCheck, model_files
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import PgdlError
@@ -40,7 +42,8 @@ class Job:
     architecture: str  # models that are alike in it share their traced graphs
     step_seconds: float  # the longest that one step may take
     attempt: int = 1
-    warm_up: tuple[Measure, ...] = ()  # computed before them and not told
+    warm_up: tuple[Measure, ...] = ()  # run first to trace the graphs; results discarded
+    fingerprints: Mapping[str, str] = field(default_factory=dict)  # of the measures, by name
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,13 @@ class Request:
     tasks: Sequence[Task]
     measures: Sequence[Measure]
     limits: Limits = field(default_factory=Limits)
-    seed: int = 0  # said in the record; the measures have it among their options
+    seed: int = 0  # written to the record; the measures have it among their options
+    threads: int = 1  # of each worker
     models: frozenset[str] | None = None  # only these
     first: int | None = None  # only so many of each task
     retry_failed: bool = False  # compute again what failed
     recompute: bool = False  # compute again what was computed with other settings
-    warm_up: tuple[Measure, ...] = ()  # first in every job: tracing graphs is on their time
+    warm_up: tuple[Measure, ...] = ()  # run first in every job, so that they pay for tracing
 
     def selected(self, task: Task) -> list[str]:
         """The models of a task that were asked for."""
@@ -72,6 +76,7 @@ class Plan:
     outdated: frozenset[Key]  # results of other settings or files, which hold no more
     changed: int  # models to be computed again because their files changed
     withdrawn: tuple[str, ...] = ()  # measures not asked for that have outdated results
+    fingerprints: Mapping[str, str] = field(default_factory=dict)  # of the measures, by name
 
 
 def make_plan(request: Request, lines: Iterable[Line]) -> Plan:
@@ -80,9 +85,13 @@ def make_plan(request: Request, lines: Iterable[Line]) -> Plan:
     names = {task.name for task in request.tasks}
     recorded = {key: result for key, result in latest_results(lines).items() if key[0] in names}
     results = {key: result for key, result in recorded.items() if key[2] in wanted}
-    other = {key for key, result in results.items() if result.fingerprint != wanted[key[2]]}
+    other = {
+        key
+        for key, result in results.items()
+        if result.fingerprint != wanted[key[2]] or _other_threads(result, request.threads)
+    }
     if other and not request.recompute:
-        raise SettingsChangedError(_refusal(request.measures, results, other))
+        raise SettingsChangedError(_refusal(request, results, other))
     check, measured = FileCheck(), {measure for _, _, measure in recorded}
     stale: set[Key] = set()
     jobs: list[Job] = []
@@ -115,17 +124,23 @@ def make_plan(request: Request, lines: Iterable[Line]) -> Plan:
                         _architecture(task.model_folder(model)),
                         request.limits.step_seconds(len(task.model_ids)),
                         warm_up=request.warm_up,
+                        fingerprints=wanted,
                     )
                 )
     outdated = frozenset(stale | other)
     current = {key: result for key, result in results.items() if key not in outdated}
     changed = {key[:2] for key in stale - other if key in results}
     withdrawn = sorted({measure for _, _, measure in outdated if measure not in wanted})
-    return Plan(tuple(jobs), current, outdated, len(changed), tuple(withdrawn))
+    return Plan(tuple(jobs), current, outdated, len(changed), tuple(withdrawn), wanted)
 
 
 def _is_missing(result: Result | None, retry_failed: bool) -> bool:
     return result is None or (retry_failed and result.value is None)
+
+
+def _other_threads(result: Result, threads: int) -> bool:
+    """Only values depend on the number of threads; the reason of a failure does not."""
+    return result.value is not None and result.threads != threads
 
 
 def _same_files(
@@ -141,27 +156,32 @@ def _architecture(folder: Path) -> str:
     """A digest of the layers; a configuration that cannot be read is like no other."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        return fingerprint.digest([config["model_config"], config["input_shape"]])
+        return digest([config["model_config"], config["input_shape"]])
     except (OSError, ValueError, KeyError, TypeError):
         return str(folder)
 
 
-def _refusal(measures: Sequence[Measure], results: Mapping[Key, Result], other: set[Key]) -> str:
+def _refusal(request: Request, results: Mapping[Key, Result], other: set[Key]) -> str:
     lines = []
-    for measure in measures:
+    for measure in request.measures:
         found = [results[key] for key in sorted(other) if key[2] == measure.name]
         if found:
-            then, now = _options(found[-1].options), _options(measure.options)
-            lines.append(
-                f"{measure.name}: {len(found)} results with {then}; now {now}"
-                if then != now
-                else f"{measure.name}: {len(found)} results of another version of the measure"
-            )
+            count = f"{measure.name}: {len(found)} result{'s' * (len(found) > 1)}"
+            lines.append(f"{count} {_difference(found[-1], measure, request.threads)}")
     return (
         "the output folder has results of other settings, which are not mixed with new ones:\n  "
         + "\n  ".join(lines)
         + "\nChoose another output folder, or compute them again with --recompute"
     )
+
+
+def _difference(result: Result, measure: Measure, threads: int) -> str:
+    then, now = _options(result.options), _options(measure.options)
+    if then != now:
+        return f"with {then}; now {now}"
+    if _other_threads(result, threads):
+        return f"with --threads {result.threads}; now --threads {threads}"
+    return "of another version of the measure: its code changed, or code that it uses"
 
 
 def _options(options: Mapping[str, Any]) -> str:

@@ -16,12 +16,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
+from ingestion.source_closure import is_ours
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import UnknownNameError
 from pgdl_measures.registry import measures as registered
 from scoring.combine import MODEL_BY_MODEL
 from starting_kit_adapter.bundle.errors import BundleError
-from starting_kit_adapter.bundle.vendor import is_ours, vendored
+from starting_kit_adapter.bundle.vendor import vendored
 
 PACKAGE = "pgdl_bundle"  # not among installed packages, nor in the programs that run submissions
 

@@ -39,8 +39,9 @@ examples:
 Writes out/<measure>/<task>.predict, which `pgdl score` reads, and out/records.jsonl, one line per
 model. The same command again continues an interrupted run; with other measures it adds those. What
 failed stays failed until --retry-failed. Models whose files changed are computed again. Values of
-other options or of another version of a measure are never mixed: the run is refused, or does them
-again with --recompute.
+other options, of other --threads or of another version of a measure's code are never mixed: the run
+is refused and names the measures, or computes them again with --recompute. Comments, docstrings and
+error messages are not part of a version.
 
 A model's value does not depend on the number of workers, on their order or on interruptions. It
 does depend, in its last bits, on --threads, as sums in TensorFlow do. The exit code is 1 if any

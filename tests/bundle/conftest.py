@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from corpora import write_task
 
-from starting_kit_adapter.bundle.vendor import PACKAGES
+from ingestion.source_closure import PACKAGES
 from starting_kit_adapter.codabench.programs import ingestion_program
 
 

@@ -63,7 +63,7 @@ def test_values_of_another_version_of_a_users_perturbation_are_not_taken_for_the
     found = [settings(measure), settings(measure)]
     for name in ("softening.py", "mine.py"):
         with (own_folder / name).open("a") as file:
-            file.write("# another version\n")
+            file.write("VERSION = 2\n")
         found.append(settings(measure))
     assert len(set(found)) == 3 and found[0] == found[1]
 

@@ -70,21 +70,22 @@ def write_data(task: Path, examples: int, *, seed: int = 0) -> None:
             writer.write(example.SerializeToString())
 
 
-def start_pgdl_run(*arguments: object) -> subprocess.Popen[str]:
-    """`pgdl run …`, with the measures of this folder at hand."""
-    path = os.pathsep.join([str(ROOT), str(HERE), os.environ.get("PYTHONPATH", "")])
+def start_pgdl_run(*arguments: object, toolkit: Path = ROOT) -> subprocess.Popen[str]:
+    """`pgdl run …` of a copy of the toolkit, with the measures of this folder at hand."""
+    path = os.pathsep.join([str(toolkit), str(HERE), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
         [sys.executable, "-m", "starting_kit_adapter.cli.main", "run", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        cwd=toolkit,
         env={**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"},
     )
 
 
-def pgdl_run(*arguments: object) -> tuple[int, str]:
+def pgdl_run(*arguments: object, toolkit: Path = ROOT) -> tuple[int, str]:
     """The exit code of `pgdl run …` and what it printed."""
-    process = start_pgdl_run(*arguments)
+    process = start_pgdl_run(*arguments, toolkit=toolkit)
     printed, _ = process.communicate(timeout=600)
     return process.returncode, printed
 

@@ -77,7 +77,7 @@ def test_a_failure_is_a_result_until_a_retry_is_asked_for(corpus: Path) -> None:
 def test_other_options_are_refused_by_name_or_computed_again(corpus: Path) -> None:
     records = [record(corpus, "t", "model_0", [GI, PAL])]
     now = measure("gi", batches=20)
-    expected = "gi: 1 results with the default options; now batches=20"
+    expected = "gi: 1 result with the default options; now batches=20"
     with pytest.raises(SettingsChangedError, match=expected):
         make_plan(request(corpus, now, PAL), records)
     plan = make_plan(request(corpus, now, PAL, recompute=True), records)
@@ -85,11 +85,20 @@ def test_other_options_are_refused_by_name_or_computed_again(corpus: Path) -> No
     assert plan.results.keys() == {("t", "model_0", "pal")}
 
 
-def test_another_version_of_the_toolkit_is_refused(corpus: Path, monkeypatch) -> None:
-    records = [record(corpus, "t", "model_0", [GI])]
-    monkeypatch.setattr("ingestion.run.fingerprint.toolkit_version", lambda: "99")
-    with pytest.raises(SettingsChangedError, match="another version of the measure"):
+def test_results_of_another_kind_of_fingerprint_are_of_another_version(corpus: Path) -> None:
+    old = record(corpus, "t", "model_0", [GI], fingerprints={"gi": "0123456789abcdef"})
+    with pytest.raises(SettingsChangedError, match="gi: 1 result of another version"):
+        make_plan(request(corpus, GI), [old])
+
+
+def test_values_of_other_threads_are_refused_and_failures_are_not(corpus: Path) -> None:
+    records = [record(corpus, "t", f"model_{i}", [GI], threads=2) for i in range(2)]
+    assert len(make_plan(request(corpus, GI, threads=2), records).jobs) == 4
+    with pytest.raises(SettingsChangedError, match="gi: 2 results with --threads 2; now --threads"):
         make_plan(request(corpus, GI), records)
+    assert len(make_plan(request(corpus, GI, recompute=True), records).jobs) == 6
+    failed = record(corpus, "t", "model_0", [GI], values={}, errors={"gi": "died"}, threads=2)
+    assert len(make_plan(request(corpus, GI), [failed]).jobs) == 5
 
 
 def test_an_edited_measure_of_the_user_is_another_version(
@@ -113,6 +122,17 @@ def test_a_model_whose_files_changed_is_computed_again(corpus: Path) -> None:
     plan = make_plan(request(corpus, GI), records)
     assert todo(plan) == {"t/model_2": "gi", "u/model_0": "gi", "u/model_1": "gi"}
     assert plan.changed == 1
+
+
+@pytest.mark.parametrize("size", [9, 1 << 20])
+def test_weights_changed_with_their_size_and_time_kept_are_noticed(corpus: Path, size: int) -> None:
+    weights = corpus / "t" / "model_2" / "weights.hdf5"
+    weights.write_bytes(b"a" * size)
+    records = [record(corpus, "t", f"model_{i}", [GI]) for i in range(4)]
+    before = weights.stat()
+    weights.write_bytes(b"b" * size)
+    os.utime(weights, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert list(todo(make_plan(request(corpus, GI), records)))[:1] == ["t/model_2"]
 
 
 def test_what_other_measures_said_of_a_changed_model_holds_no_more(corpus: Path) -> None:

@@ -21,6 +21,7 @@ class LocalExecutor:
     """Runs jobs in `workers` processes (default: as many as the cores or GPUs can serve)."""
 
     def __init__(self, settings: WorkerSettings, workers: int | None = None) -> None:
+        self.threads = settings.threads
         self._settings = settings
         self._gpus = visible_gpus()
         self._workers = workers or len(self._gpus) or max(1, available_cpus() // settings.threads)

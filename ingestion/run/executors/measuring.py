@@ -11,12 +11,14 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import tensorflow as tf
 
 from ingestion.data import load_dataset
 from ingestion.models import load_model
+from ingestion.run import fingerprint
 from ingestion.run.executors.outcome import (
     LOADING,
     READING,
@@ -44,6 +46,7 @@ class Measuring:
         self._shards: tuple[Path, ...] = ()
         self._dataset: tf.data.Dataset | None = None
         self._stamp: Stamp | None = None
+        self._checked: set[tuple[str, str]] = set()  # measures whose loaded code is as planned
 
     def run(self, job: Job) -> Iterator[Message]:
         """Computes the job's measures; whatever Python can catch costs the measure alone."""
@@ -68,8 +71,23 @@ class Measuring:
                 measure.on(subject)
         for measure in job.measures:
             yield Step(measure.name)
-            yield _measured(measure, subject)
+            result = _measured(measure, subject)
+            yield result if self._is_as_planned(measure, job) else _refused(result)
         yield Finished(_curves(subject), _peak_memory())
+
+    def _is_as_planned(self, measure: Measure, job: Job) -> bool:
+        """Whether the code that this process has loaded is the code that the run was planned with.
+
+        It is another one if a file was edited before this process started, or if this machine of
+        the cluster has another version. Asked after the measure's first use, which loads its code.
+        """
+        planned = job.fingerprints.get(measure.name)
+        if planned is None or (measure.name, planned) in self._checked:
+            return True
+        if fingerprint.settings(measure) != planned:
+            return False
+        self._checked.add((measure.name, planned))
+        return True
 
     def _data_stamp(self, job: Job) -> Stamp:
         if self._stamp is None or job.shards != self._shards:
@@ -97,6 +115,14 @@ def _measured(measure: Measure, subject: Subject) -> Measured:
     reused = subject.reused_seconds - reused
     seconds = round(time.perf_counter() - start + reused, 3)
     return Measured(measure.name, seconds, value, error)
+
+
+def _refused(result: Measured) -> Measured:
+    error = (
+        "a worker has other code of this measure than the run began with: it was edited during the "
+        "run, or this machine has another version; start the run again"
+    )
+    return replace(result, value=None, error=error)
 
 
 def _reason(error: Exception) -> str:

@@ -41,6 +41,7 @@ class RayExecutor:
                 "the Ray executor needs Ray: pip install 'pgdl-measures[ray]'"
             ) from error
         self._settings, self._workers, self._address = settings, workers, address
+        self.threads = settings.threads
         self._resources = {"CPU": settings.threads if cpus is None else cpus, "GPU": gpus}
 
     def run(self, jobs: Queue) -> Iterator[Outcome]:
