@@ -11,7 +11,7 @@ import tensorflow as tf
 from pgdl_measures.adversarial.generators import GENERATORS, generator
 from pgdl_measures.adversarial.independence import Independence, Outcome, basic_test, pairwise_test
 from pgdl_measures.adversarial.translations import translations
-from pgdl_measures.adversarial.windows import Windows
+from pgdl_measures.adversarial.windows import Images, Windows
 from pgdl_measures.data import check_labels
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network.compiled import Network
@@ -35,30 +35,43 @@ class Examination:
 
 def examine(
     network: Network,
-    images: tf.Tensor,
-    labels: tf.Tensor,
+    images: Images | tf.Tensor,
+    labels: np.ndarray | tf.Tensor,
     *,
     generators: Sequence[str] = ("strongest",),
     eps: int = 2,
-    room: str = "upsample",
+    padding: str = "upsample",
     seed: int = 0,
 ) -> Examination:
     """Runs the generators on images [m, h, w, c] with labels [m]; they share their windows."""
     chosen = {name: generator(name) for name in generators}
-    windows = _windows(network, images, labels, eps, room)
+    windows = _windows(network, images, labels, eps, padding)
     outcomes = {name: g.outcome(windows, seed) for name, g in chosen.items()}
     return Examination(outcomes, windows.evaluated)
 
 
-def error_by_shift(
-    network: Network, images: tf.Tensor, labels: tf.Tensor, *, eps: int = 2, room: str = "upsample"
-) -> dict[int, float]:
-    """The error on images that are shifted by 0, eps, 2 eps and 3 eps, mean of four directions.
+@dataclass(frozen=True)
+class ShiftErrors:
+    """What becomes of the error where all images are shifted, mean of four directions.
 
     Densities take shifted images for as likely as the images. Then the error of a network that
     does not depend on them is the same at every shift.
     """
-    windows = _windows(network, images, labels, eps, room)
+
+    by_shift: Mapping[int, float]  # the error at 0, eps, 2 eps and 3 eps pixels
+    growth: np.ndarray  # [m]: L of the shifted images, mean over all shifts but 0, less L at 0
+
+
+def shift_errors(
+    network: Network,
+    images: Images | tf.Tensor,
+    labels: np.ndarray | tf.Tensor,
+    *,
+    eps: int = 2,
+    padding: str = "upsample",
+) -> ShiftErrors:
+    """Shifts all images by 0, eps, 2 eps and 3 eps, up, down, left and right."""
+    windows = _windows(network, images, labels, eps, padding)
     everyone = np.arange(len(windows))
     shifts = {
         length: np.unique(length * np.array([[-1, 0], [1, 0], [0, -1], [0, 1]]), axis=0)
@@ -68,14 +81,20 @@ def error_by_shift(
     for shift in moved.values():
         windows.request(everyone, shift)
     windows.evaluate()
-    return {n: float((windows.scores(everyone, s) >= 0).mean()) for n, s in moved.items()}
+    losses = {n: (windows.scores(everyone, s) >= 0).mean(axis=1) for n, s in moved.items()}
+    growth = np.mean([loss for n, loss in losses.items() if n], axis=0) - losses[0]
+    return ShiftErrors({n: float(loss.mean()) for n, loss in losses.items()}, growth)
 
 
 def _windows(
-    network: Network, images: tf.Tensor, labels: tf.Tensor, eps: int, room: str
+    network: Network,
+    images: Images | tf.Tensor,
+    labels: np.ndarray | tf.Tensor,
+    eps: int,
+    padding: str,
 ) -> Windows:
     if not len(labels):
         raise MeasureError("there are no images to examine")
-    moved = translations(images.shape[1:], network.input_shape, eps, room)
+    moved = translations(images.shape[1:], network.input_shape, eps, padding)
     check_labels(np.unique(labels).tolist(), network.outputs)
     return Windows(network, images, labels, moved)

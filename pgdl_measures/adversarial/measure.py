@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from pgdl_measures.adversarial.examination import examine
+from pgdl_measures.adversarial.padding import AUTO, choose_padding
 from pgdl_measures.base import Subject
 
 
@@ -16,23 +17,21 @@ def adversarial_pvalue(
     *,
     generator: str = "strongest",
     eps: int = 2,
-    room: str = "upsample",
+    padding: str = AUTO,
     seed: int = 0,
 ) -> float:
     """The evidence against independence of network and training data.
 
     This is ln(3 / delta) with delta the uncapped p-value of eq. 8, which orders networks for which
     p is 1 too. It has the sign of T_S: a risk estimate above the training error predicts a gap, one
-    below it does not. `room` says how translations are made lossless: by upsampling (Section 5.3)
-    or circularly.
+    below it does not. `padding` says how translations are made lossless: `upsample` (Section 5.3),
+    which is refused for networks that do not know upsampled images, `circular`, or `auto`: the
+    first where the network bears it, the second elsewhere. To compare networks of which some bear
+    upsampling and others do not, give one padding for all.
     """
+    network, inputs, labels = subject.network, subject.data.inputs, subject.data.labels
+    padding = choose_padding(network, inputs, labels, eps, padding)
     found = examine(
-        subject.network,
-        subject.data.inputs,
-        subject.data.labels,
-        generators=(generator,),
-        eps=eps,
-        room=room,
-        seed=seed,
+        network, inputs, labels, generators=(generator,), eps=eps, padding=padding, seed=seed
     ).test(generator)
     return math.copysign(found.evidence, found.statistic)

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from pgdl_measures.errors import MeasureError
 
-ROOMS = ("upsample", "circular")  # how to make room around images that have no spare pixels
+PADDINGS = ("upsample", "circular")  # what images without spare pixels get around them
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,13 @@ class Translations:
         return 6 * self.eps + 1
 
     def apply(self, images: tf.Tensor, rows: tf.Tensor, shifts: tf.Tensor) -> tf.Tensor:
-        """tau_v of images[rows] for shifts v [n, 2], each image resized once however often it is
-        asked for."""
-        needed, row = tf.unique(rows)
-        canvas = self.canvases(tf.gather(images, needed))
+        """tau_v of images[rows] for shifts v [n, 2]; every image is resized once."""
+        canvas = self.canvases(images)
         height, width = self.canvas
         origin = [(c - w) // 2 for c, w in zip(self.canvas, self.window)]
         down = (origin[0] - shifts[:, :1] + tf.range(self.window[0])) % height  # [n, h]
         right = (origin[1] - shifts[:, 1:] + tf.range(self.window[1])) % width  # [n, w]
-        pixel = (row[:, None] * height + down)[:, :, None] * width + right[:, None, :]
+        pixel = (rows[:, None] * height + down)[:, :, None] * width + right[:, None, :]
         return tf.gather(tf.reshape(canvas, [-1, images.shape[-1]]), pixel)
 
     def canvases(self, images: tf.Tensor) -> tf.Tensor:
@@ -50,15 +48,15 @@ class Translations:
 
 
 def translations(
-    image_shape: Sequence[int], window_shape: Sequence[int], eps: int, room: str = "upsample"
+    image_shape: Sequence[int], window_shape: Sequence[int], eps: int, padding: str = "upsample"
 ) -> Translations:
     """The translations of images of one shape for a network that takes another.
 
-    Images that are larger than the window by 6 eps or more have room; where both are of one size,
-    `room` says how it is made.
+    Images that are larger than the window by 6 eps or more have spare pixels; where both are of one
+    size, `padding` says where they come from.
     """
-    if room not in ROOMS:
-        raise MeasureError(f"the room is {room!r}; expected one of {', '.join(ROOMS)}")
+    if padding not in PADDINGS:
+        raise MeasureError(f"padding is {padding!r}; expected one of {', '.join(PADDINGS)}")
     if not isinstance(eps, int) or eps < 1:
         raise MeasureError(f"eps is {eps!r}; expected a positive number of pixels")
     if len(image_shape) != 3:
@@ -72,7 +70,7 @@ def translations(
         )
     image, window = (image_shape[0], image_shape[1]), (window_shape[0], window_shape[1])
     if image == window:
-        if room == "circular":
+        if padding == "circular":
             # Within one neighbourhood no two shifts may be the same image.
             if 2 * eps + 1 > min(window):
                 raise MeasureError(f"images of {_size(window)} are too small for eps = {eps}")

@@ -7,7 +7,7 @@ outputs before a final softmax: probabilities would order windows differently.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -19,23 +19,35 @@ from pgdl_measures.network.compiled import Network
 CORRECT = -1.0
 
 
+class Images(Protocol):
+    """Images [m, h, w, c], of which a batch at a time becomes float32. A NumPy array is one, also
+    of a file that is larger than the memory."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def __getitem__(self, rows: Any) -> np.ndarray: ...
+
+
 class Windows:
     """Scores of tau_v(x_i) for all examples i and translations v within 3 eps.
 
-    `request` says what is needed, `evaluate` computes what of it is not known yet. Four bytes are
-    kept per example and translation: 34 MB for 50,000 examples at eps = 2.
+    `request` says what is needed, `evaluate` computes what of it is not known yet. Five bytes are
+    kept per example and translation: 42 MB for 50,000 examples at eps = 2.
     """
 
     def __init__(
         self,
         network: Network,
-        images: tf.Tensor,
-        labels: tf.Tensor,
+        images: Images | tf.Tensor,
+        labels: np.ndarray | tf.Tensor,
         translations: Translations,
     ) -> None:
         self.eps = translations.eps
         self.evaluated = 0  # forward passes so far
-        self._network, self._images, self._labels = network, images, labels
+        self._network = network
+        self._images: Images = images.numpy() if tf.is_tensor(images) else images
+        self._labels = np.asarray(labels, np.int32)
         self._translations = translations
         side = translations.side
         self._scores = np.full((len(labels), side, side), np.nan, np.float32)
@@ -64,21 +76,28 @@ class Windows:
         examples, *position = index
         if not len(examples):
             return
-        graph = self._network.graph(
-            ("adversarial_windows", self._translations, tuple(self._images.shape[1:])),
-            lambda: _build(self._network, self._images.shape[1:], self._translations),
-        )
         shifts = np.stack(position, axis=1) - 3 * self.eps
-        scores = graph(
-            self._images,
-            self._labels,
-            tf.constant(examples, tf.int32),
-            tf.constant(shifts, tf.int32),
-        ).numpy()
+        size = self._network.forward_batch
+        batches = [slice(i, i + size) for i in range(0, len(examples), size)]
+        scores = np.concatenate([self._batch(examples[now], shifts[now]) for now in batches])
         if np.isnan(scores).any():
             raise MeasureError("the model's outputs are NaN for some inputs")
         self._scores[index] = scores
         self.evaluated += len(scores)
+
+    def _batch(self, examples: np.ndarray, shifts: np.ndarray) -> np.ndarray:
+        shape = tuple(self._images.shape[1:])
+        graph = self._network.graph(
+            ("adversarial_windows", self._translations, shape),
+            lambda: _build(self._network, shape, self._translations),
+        )
+        needed, rows = np.unique(examples, return_inverse=True)
+        return graph(
+            tf.constant(self._images[needed], tf.float32),
+            tf.constant(self._labels[examples]),
+            tf.constant(rows.reshape(-1), tf.int32),
+            tf.constant(shifts, tf.int32),
+        ).numpy()
 
     def _index(self, examples: np.ndarray, shifts: np.ndarray) -> tuple[np.ndarray, ...]:
         examples = examples.reshape(-1, *[1] * (shifts.ndim - 2))
@@ -95,19 +114,11 @@ def _build(network: Network, image_shape: tuple[int, ...], translations: Transla
         ]
     )
     def scores(
-        images: tf.Tensor, labels: tf.Tensor, examples: tf.Tensor, shifts: tf.Tensor
+        images: tf.Tensor, labels: tf.Tensor, rows: tf.Tensor, shifts: tf.Tensor
     ) -> tf.Tensor:
-        steps = -(-tf.size(examples) // network.forward_batch)
-        found = tf.TensorArray(tf.float32, steps, infer_shape=False, element_shape=[None])
-        for i in tf.range(steps):
-            tf.autograph.experimental.set_loop_options(parallel_iterations=1)
-            now = slice(i * network.forward_batch, (i + 1) * network.forward_batch)
-            windows = translations.apply(images, examples[now], shifts[now])
-            logits = network.logits(windows)
-            label = tf.gather(labels, examples[now])
-            wrong = tf.argmax(logits, axis=-1, output_type=tf.int32) != label
-            excess = tf.reduce_max(logits, axis=-1) - tf.gather(logits, label, batch_dims=1)
-            found = found.write(i, tf.where(wrong | tf.math.is_nan(excess), excess, CORRECT))
-        return found.concat()
+        logits = network.logits(translations.apply(images, rows, shifts))
+        wrong = tf.argmax(logits, axis=-1, output_type=tf.int32) != labels
+        excess = tf.reduce_max(logits, axis=-1) - tf.gather(logits, labels, batch_dims=1)
+        return tf.where(wrong | tf.math.is_nan(excess), excess, CORRECT)
 
     return scores

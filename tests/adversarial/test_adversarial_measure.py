@@ -16,7 +16,7 @@ SHAPE = (8, 8, 1)
 
 def _complexity(model: tf.keras.Model, images: np.ndarray, labels: np.ndarray) -> float:
     dataset = tf.data.Dataset.from_tensor_slices((images, labels))
-    measure = pgdl_measures.complexity("adversarial_pvalue", eps=1, room="circular")
+    measure = pgdl_measures.complexity("adversarial_pvalue", eps=1, padding="circular")
     return measure(model, dataset)
 
 
@@ -46,3 +46,56 @@ def test_no_difference_is_no_evidence():
     model.set_weights([0 * w for w in model.get_weights()])
     images = random_images(20, SHAPE)
     assert _complexity(model, images, np.zeros(20, np.int32)) == 0
+
+
+@pytest.fixture(scope="module")
+def digits() -> tuple[tf.keras.Model, np.ndarray, np.ndarray]:
+    """scikit-learn's digits, which fill their 8x8 pixels, and a network that fits them."""
+    sklearn = pytest.importorskip("sklearn.datasets")
+    found = sklearn.load_digits()
+    images = (found.images[..., None] / 16).astype(np.float32)
+    labels = found.target.astype(np.int32)
+    tf.keras.utils.set_random_seed(0)
+    layers = tf.keras.layers
+    model = tf.keras.Sequential([layers.Flatten(), layers.Dense(32, "relu"), layers.Dense(10)])
+    model.compile(
+        tf.keras.optimizers.Adam(0.01),
+        tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+    )
+    model.fit(images, labels, epochs=4, verbose=0)
+    return model, images, labels
+
+
+def test_upsampling_that_the_model_does_not_bear_is_refused(digits):
+    model, images, labels = digits
+    centres = tf.image.resize(images, [20, 20])[:, 6:14, 6:14]
+    given, upsampled = (1 - np.mean(predicted(model, x) == labels) for x in (images, centres))
+    assert given < 0.1 and upsampled > 0.5
+    measure = pgdl_measures.complexity("adversarial_pvalue", padding="upsample")
+    dataset = tf.data.Dataset.from_tensor_slices((images, labels))
+    with pytest.raises(pgdl_measures.MeasureError) as refused:
+        measure(model, dataset)
+    said = f"{given:.4f} on the images as given and {upsampled:.4f} on their upsampled centres"
+    assert said in str(refused.value) and "padding=circular" in str(refused.value)
+
+
+def test_by_default_the_padding_is_one_that_the_model_bears(digits, caplog):
+    model, images, labels = digits
+    dataset = tf.data.Dataset.from_tensor_slices((images[:300], labels[:300]))
+    chosen = pgdl_measures.complexity("adversarial_pvalue", eps=1)(model, dataset)
+    assert "shifted circularly instead" in caplog.text
+    circular = pgdl_measures.complexity("adversarial_pvalue", eps=1, padding="circular")
+    assert chosen == circular(model, dataset)
+
+
+def test_a_model_that_sees_no_difference_is_upsampled():
+    """All pixels of an image are equal, so that its upsampling is the same image."""
+    model = random_model(SHAPE, seed=1)
+    images = np.broadcast_to(random_images(30, (1, 1, 1)), (30, *SHAPE)).copy()
+    labels = predicted(model, images)
+    dataset = tf.data.Dataset.from_tensor_slices((images, labels))
+    values = [
+        pgdl_measures.complexity("adversarial_pvalue", padding=padding)(model, dataset)
+        for padding in ("auto", "upsample")
+    ]
+    assert values == [0, 0]

@@ -14,7 +14,7 @@ from translated_networks import (
     random_model,
 )
 
-from pgdl_measures.adversarial.examination import error_by_shift, examine
+from pgdl_measures.adversarial.examination import shift_errors, examine
 from pgdl_measures.adversarial.generators import GENERATORS
 from pgdl_measures.adversarial.independence import pairwise_test
 from pgdl_measures.adversarial.translations import translations
@@ -25,18 +25,18 @@ from pgdl_measures.network.compiled import network
 NAMES = list(GENERATORS)
 
 
-def assert_equal_to_brute_force(model, images, labels, eps, room):
+def assert_equal_to_brute_force(model, images, labels, eps, padding):
     found = examine(
         network(model, model.input_shape[1:]),
         tf.constant(images),
         tf.constant(labels),
         generators=NAMES,
         eps=eps,
-        room="circular" if room == "circular" else "upsample",
+        padding="circular" if padding == "circular" else "upsample",
     )
     everything = len(images) * (6 * eps + 1) ** 2
     assert 0 < found.evaluated < everything
-    for name, expected in brute_force(model, images, labels, eps, room).items():
+    for name, expected in brute_force(model, images, labels, eps, padding).items():
         outcome, wrong = found.outcomes[name], expected.adversarial_loss
         np.testing.assert_array_equal(outcome.loss, expected.loss)
         np.testing.assert_array_equal(outcome.adversarial_loss, wrong)
@@ -49,7 +49,7 @@ def assert_equal_to_brute_force(model, images, labels, eps, room):
 
 @pytest.mark.keras2
 @pytest.mark.parametrize(
-    ("room", "eps", "shape", "image_shape"),
+    ("padding", "eps", "shape", "image_shape"),
     [
         ("upsample", 1, (6, 6, 1), (6, 6, 1)),
         ("upsample", 2, (9, 7, 3), (9, 7, 3)),
@@ -58,14 +58,14 @@ def assert_equal_to_brute_force(model, images, labels, eps, room):
         ("spare", 2, (6, 8, 1), (18, 21, 1)),
     ],
 )
-def test_lazy_equals_brute_force(room, eps, shape, image_shape):
+def test_lazy_equals_brute_force(padding, eps, shape, image_shape):
     model = random_model(shape, seed=eps)
     images = random_images(30, image_shape)
     side = 6 * eps + 1
-    centres = np.stack([all_windows(x, shape, eps, room)[side**2 // 2] for x in images])
+    centres = np.stack([all_windows(x, shape, eps, padding)[side**2 // 2] for x in images])
     labels = predicted(model, centres)
     labels[:6] = (labels[:6] + 1) % 3  # misclassified from the start
-    assert_equal_to_brute_force(model, images, labels, eps, room)
+    assert_equal_to_brute_force(model, images, labels, eps, padding)
 
 
 @pytest.mark.keras2
@@ -99,7 +99,7 @@ def test_both_directed_generators_succeed_on_the_same_images():
         tf.constant(images),
         tf.constant(labels),
         generators=("strongest", "nearest"),
-        room="circular",
+        padding="circular",
     ).outcomes
     strongest, nearest = found["strongest"], found["nearest"]
     np.testing.assert_array_equal(strongest.adversarial_loss, nearest.adversarial_loss)
@@ -137,7 +137,7 @@ def test_a_final_softmax_changes_no_difference(where):
 
     def differences(m):
         bound = network(m, shape)
-        found = examine(bound, tf.constant(images), labels, generators=NAMES, room="circular")
+        found = examine(bound, tf.constant(images), labels, generators=NAMES, padding="circular")
         return {name: outcome.differences for name, outcome in found.outcomes.items()}
 
     expected, found = differences(model), differences(_with_softmax(model, shape, where))
@@ -168,7 +168,7 @@ def test_over_all_shifts_of_an_image_the_differences_sum_to_zero(name, eps):
             labels,
             generators=(name,),
             eps=eps,
-            room="circular",
+            padding="circular",
         ).outcomes[name]
         assert abs(outcome.differences.sum()) < 1e-9
         moved += int((outcome.adversarial_loss & ~outcome.loss).sum())
@@ -220,7 +220,7 @@ def test_independence_is_rejected_in_fewer_than_5_percent_of_300_independent_tes
         tf.zeros([len(images)], tf.int32),
         generators=(name,),
         eps=1,
-        room="circular",
+        padding="circular",
     ).outcomes[name]
     differences = outcome.differences.reshape(300, 100)
     p = np.array([pairwise_test(row, 1.5).p for row in differences])
@@ -230,27 +230,30 @@ def test_independence_is_rejected_in_fewer_than_5_percent_of_300_independent_tes
     assert abs(differences.mean()) < 4 * error
 
 
-@pytest.mark.parametrize("room", ["upsample", "circular"])
-def test_the_error_by_shift_is_that_of_all_windows_so_far_up_down_left_and_right(room):
+@pytest.mark.parametrize("padding", ["upsample", "circular"])
+def test_the_error_by_shift_is_that_of_all_windows_so_far_up_down_left_and_right(padding):
     eps, shape = 2, (8, 7, 1)
     model = random_model(shape, seed=4)
     images = random_images(60, shape)
     labels = np.arange(60, dtype=np.int32) % 3
-    found = error_by_shift(
-        network(model, shape), tf.constant(images), tf.constant(labels), eps=eps, room=room
+    found = shift_errors(
+        network(model, shape), tf.constant(images), tf.constant(labels), eps=eps, padding=padding
     )
     side = 6 * eps + 1
     wrong = [
-        predicted(model, all_windows(image, shape, eps, room)) != label
+        predicted(model, all_windows(image, shape, eps, padding)) != label
         for image, label in zip(images, labels)
     ]
     error = np.mean(wrong, axis=0).reshape(side, side)
     middle = side // 2
-    assert list(found) == [0, 2, 4, 6]
-    for n, value in found.items():
+    assert list(found.by_shift) == [0, 2, 4, 6]
+    for n, value in found.by_shift.items():
         around = [(-n, 0), (n, 0), (0, -n), (0, n)]
         expected = np.mean([error[middle + a, middle + b] for a, b in around])
         assert value == pytest.approx(expected) and 0 < value < 1
+    none, *others = found.by_shift.values()
+    assert found.growth.shape == (60,)
+    assert found.growth.mean() == pytest.approx(np.mean(others) - none)
 
 
 def test_bad_questions_get_one_clear_answer():
@@ -261,14 +264,14 @@ def test_bad_questions_get_one_clear_answer():
         UnknownNameError, match="unknown generator 'strong'; did you mean strongest"
     ):
         examine(net, images, labels, generators=("strong",))
-    with pytest.raises(MeasureError, match="room is 'padding'; expected one of upsample, circular"):
-        examine(net, images, labels, room="padding")
+    with pytest.raises(MeasureError, match="padding is 'zeros'; expected one of upsample, circular"):
+        examine(net, images, labels, padding="zeros")
     with pytest.raises(MeasureError, match="no images"):
         examine(net, images[:0], labels[:0])
     with pytest.raises(MeasureError, match="eps is 0"):
         examine(net, images, labels, eps=0)
     with pytest.raises(MeasureError, match="of 6x6 are too small for eps = 3"):
-        examine(net, images, labels, eps=3, room="circular")
+        examine(net, images, labels, eps=3, padding="circular")
     with pytest.raises(
         MeasureError, match="8x8 leave 2 pixels around windows of 6x6; eps = 2 need"
     ):

@@ -49,13 +49,13 @@ def all_scores(model: tf.keras.Model, windows: np.ndarray, label: int) -> np.nda
     return np.where(outputs.argmax(axis=1) != label, excess, np.nan)
 
 
-def all_windows(image: np.ndarray, shape: tuple[int, ...], eps: int, room: str) -> np.ndarray:
+def all_windows(image: np.ndarray, shape: tuple[int, ...], eps: int, padding: str) -> np.ndarray:
     """tau_v(image) for v from (-3 eps, -3 eps) to (3 eps, 3 eps), row-major: [side^2, h, w, c]."""
     span = range(-3 * eps, 3 * eps + 1)
-    if room == "circular":
+    if padding == "circular":
         return np.stack([np.roll(image, (a, b), axis=(0, 1)) for a in span for b in span])
     h, w = shape[:2]
-    if room == "upsample":
+    if padding == "upsample":
         image = tf.image.resize(image, [h + 6 * eps, w + 6 * eps]).numpy()
     top, left = (image.shape[0] - h) // 2, (image.shape[1] - w) // 2
     return np.stack(
@@ -111,13 +111,13 @@ def brute_force(
     images: np.ndarray,
     labels: np.ndarray,
     eps: int,
-    room: str,
+    padding: str,
     seed: int = 0,
 ) -> dict[str, Outcome]:
     """All windows of all images, then all generators, one image after the other."""
     side, shape = 6 * eps + 1, model.input_shape[1:]
     scores = [
-        all_scores(model, all_windows(image, shape, eps, room), label).reshape(side, side)
+        all_scores(model, all_windows(image, shape, eps, padding), label).reshape(side, side)
         for image, label in zip(images, labels)
     ]
     outcomes = {}
