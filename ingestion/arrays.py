@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ingestion.errors import ZooError
+
+
+class ByteImages:
+    """Images that are kept as bytes, perhaps in their file, and become floats in [0, 1] when some
+    of them are taken: a quarter of the memory, or next to none."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+        self.shape = array.shape
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, rows: Any) -> np.ndarray:
+        return self.array[rows] / np.float32(255)
 
 
 @dataclass(frozen=True)
@@ -19,6 +35,28 @@ class Split:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    def take(self, rows: np.ndarray) -> Split:
+        """Some of the examples."""
+        return Split(self.images[rows], self.labels[rows])
+
+    def limited(self, n: int | None) -> Split:
+        """At most that many examples, always the same, classes in proportion."""
+        if n is None or n >= len(self):
+            return self
+        if n < 1:
+            raise ZooError(f"a data set needs at least one example, asked for {n}")
+        return self.take(np.sort(stratified_order(self.labels, seed=0)[:n]))
+
+
+@dataclass(frozen=True)
+class ByteSplit(Split):
+    """One part of a data set whose images stay bytes."""
+
+    images: ByteImages  # type: ignore[assignment]
+
+    def take(self, rows: np.ndarray) -> ByteSplit:
+        return ByteSplit(ByteImages(self.images.array[rows]), self.labels[rows])
 
 
 @dataclass(frozen=True)
@@ -40,7 +78,7 @@ class Data:
 
     def limited(self, train: int | None, test: int | None) -> Data:
         """At most that many examples of each split, always the same, classes in proportion."""
-        return Data(_sample(self.train, train), _sample(self.test, test))
+        return Data(self.train.limited(train), self.test.limited(test))
 
     def fingerprint(self) -> str:
         """Equal for equal data, whatever file it came from."""
@@ -55,7 +93,7 @@ def make_data(
     x_train: np.ndarray, y_train: np.ndarray, x_test: np.ndarray, y_test: np.ndarray
 ) -> Data:
     """Arrays of any usual form as data; bytes are scaled to [0, 1], floats stay as they are."""
-    data = Data(_split("training", x_train, y_train), _split("test", x_test, y_test))
+    data = Data(make_split("training", x_train, y_train), make_split("test", x_test, y_test))
     if data.test.images.shape[1:] != data.shape:
         raise ZooError(
             f"training images have shape {data.shape}, test images {data.test.images.shape[1:]}"
@@ -73,17 +111,26 @@ def stratified_order(labels: np.ndarray, seed: int) -> np.ndarray:
     return np.argsort(place, kind="stable")
 
 
-def _sample(split: Split, n: int | None) -> Split:
-    if n is None or n >= len(split):
-        return split
-    if n < 1:
-        raise ZooError(f"a data set needs at least one example, asked for {n}")
-    rows = np.sort(stratified_order(split.labels, seed=0)[:n])
-    return Split(split.images[rows], split.labels[rows])
+def make_split(name: str, images: np.ndarray, labels: np.ndarray) -> Split:
+    """Arrays of any usual form as one part of a data set."""
+    images, labels = _checked(name, images, labels)
+    images = images / np.float32(255) if images.dtype == np.uint8 else images
+    if not np.isfinite(images).all():
+        raise ZooError(f"{name} images have values that are NaN or infinite")
+    return Split(images.astype(np.float32), labels)
 
 
-def _split(name: str, images: np.ndarray, labels: np.ndarray) -> Split:
-    images, labels = np.asarray(images), np.asarray(labels)
+def make_lazy_split(name: str, images: np.ndarray, labels: np.ndarray) -> Split:
+    """The same, of which bytes are only scaled when they are taken."""
+    checked, classes = _checked(name, images, labels)
+    if checked.dtype == np.uint8:
+        return ByteSplit(ByteImages(checked), classes)
+    return make_split(name, images, labels)
+
+
+def _checked(name: str, images: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Images `[n, height, width, channels]` of bytes or floats, and labels `[n]` int32."""
+    images, labels = np.asanyarray(images), np.asarray(labels)
     if images.ndim == 3:
         images = images[..., None]
     if images.ndim != 4 or not len(images):
@@ -99,9 +146,6 @@ def _split(name: str, images: np.ndarray, labels: np.ndarray) -> Split:
         )
     if labels.min() < 0:
         raise ZooError(f"{name} labels go down to {labels.min()}; expected classes 0, 1, …")
-    images = images / np.float32(255) if images.dtype == np.uint8 else images
-    if not np.issubdtype(images.dtype, np.floating):
+    if images.dtype != np.uint8 and not np.issubdtype(images.dtype, np.floating):
         raise ZooError(f"{name} images are {images.dtype}; expected bytes or floats")
-    if not np.isfinite(images).all():
-        raise ZooError(f"{name} images have values that are NaN or infinite")
-    return Split(images.astype(np.float32), labels.astype(np.int32))
+    return images, labels.astype(np.int32)

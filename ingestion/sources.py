@@ -1,32 +1,37 @@
-"""Where the data of a zoo comes from: `digits`, `npz:FILE` or `tfds:NAME`."""
+"""Where images and labels come from: `digits`, `npz:FILE` or `tfds:NAME`."""
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ingestion.arrays import Data, make_data, stratified_order
+from ingestion.arrays import Data, Split, make_data, make_lazy_split, stratified_order
 from ingestion.errors import ZooError
+from ingestion.npz import read_arrays
 
 FORMS = "digits, npz:FILE or tfds:NAME"
-_NPZ_KEYS = ("x_train", "y_train", "x_test", "y_test")
+RESIZES = ("square", "short-side")
+_Arrays = tuple[np.ndarray, np.ndarray]
 
 
 def load_source(source: str, image_size: int | None = None) -> Data:
     """The data that `source` names; `image_size` makes images of a tfds data set square."""
-    kind, _, name = source.partition(":")
-    if kind == "tfds" and name:
-        return _tfds(name, image_size)
-    if image_size is not None:
-        raise ZooError(f"--image-size resizes tfds data only, and the data is {source!r}")
-    if source == "digits":
-        return _digits()
-    if kind == "npz" and name:
-        return _npz(Path(name))
-    raise ZooError(f"unknown data {source!r}; expected {FORMS}")
+    train, test = (_arrays(source, part, image_size, "square") for part in ("train", "test"))
+    return make_data(*train, *test)
+
+
+def load_part(
+    source: str, part: str, image_size: int | None = None, resize: str = "square"
+) -> Split:
+    """The `train` or `test` part alone, whose bytes stay bytes until they are taken.
+
+    `resize` brings images of a tfds data set to `image_size`: `square` stretches them,
+    `short-side` scales the shorter side and crops the other centrally.
+    """
+    name = "training" if part == "train" else part
+    return make_lazy_split(name, *_arrays(source, part, image_size, resize))
 
 
 def source_name(source: str) -> str:
@@ -35,7 +40,21 @@ def source_name(source: str) -> str:
     return Path(name).stem if kind == "npz" else (name or kind).replace("/", "_").split(":")[0]
 
 
-def _digits() -> Data:
+def _arrays(source: str, part: str, image_size: int | None, resize: str) -> _Arrays:
+    kind, _, name = source.partition(":")
+    if kind == "tfds" and name:
+        return _tfds(name, part, image_size, resize)
+    if image_size is not None:
+        raise ZooError(f"--image-size resizes tfds data only, and the data is {source!r}")
+    if source == "digits":
+        return _digits(part)
+    if kind == "npz" and name:
+        images, labels = read_arrays(Path(name), [f"x_{part}", f"y_{part}"])
+        return images, labels
+    raise ZooError(f"unknown data {source!r}; expected {FORMS}")
+
+
+def _digits(part: str) -> _Arrays:
     """scikit-learn's 1,797 8x8 digits; one half of every class is for testing, always the same."""
     try:
         from sklearn.datasets import load_digits
@@ -46,33 +65,18 @@ def _digits() -> Data:
     digits = load_digits()
     images, labels = (digits.images / 16).astype(np.float32), digits.target
     order = stratified_order(labels, seed=0)
-    train, test = np.split(order, [len(order) // 2])
-    return make_data(images[train], labels[train], images[test], labels[test])
+    half = len(order) // 2
+    rows = order[:half] if part == "train" else order[half:]
+    return images[rows], labels[rows]
 
 
-def _npz(path: Path) -> Data:
-    if not path.is_file():
-        raise ZooError(f"{path}: no such file")
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            missing = [key for key in _NPZ_KEYS if key not in file]
-            if missing:
-                raise ZooError(
-                    f"{path}: has the arrays {', '.join(sorted(file)) or 'none'}; "
-                    f"expected {', '.join(_NPZ_KEYS)}"
-                )
-            return make_data(*(file[key] for key in _NPZ_KEYS))
-    except (OSError, ValueError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-        raise ZooError(f"{path}: is not a whole .npz file of plain arrays ({error})") from error
-
-
-def _tfds(name: str, image_size: int | None) -> Data:
+def _tfds(name: str, part: str, image_size: int | None, resize: str) -> _Arrays:
     try:
         import tensorflow_datasets as tfds
     except ImportError as error:
         raise ZooError(f"{error}; tfds: data needs `pip install tensorflow-datasets`") from error
     try:
-        dataset = tfds.load(name, split=["train", "test"], as_supervised=True)
+        dataset = tfds.load(name, split=part, as_supervised=True)
     except tfds.core.DatasetNotFoundError as error:
         raise ZooError(f"tensorflow-datasets does not know {name!r}") from error
     except ImportError as error:
@@ -85,28 +89,51 @@ def _tfds(name: str, image_size: int | None) -> Data:
             f"`python -c \"import tensorflow_datasets as tfds; tfds.load('{name}')\"`, bring the "
             "folder that it fills (~/tensorflow_datasets) here, and name it in TFDS_DATA_DIR"
         ) from error
-    train, test = (_arrays(split, name, image_size) for split in dataset)
-    return make_data(*train, *test)
+    return _stack(dataset, name, image_size, resize)
 
 
-def _arrays(split: Any, name: str, image_size: int | None) -> tuple[np.ndarray, np.ndarray]:
+def _stack(split: Any, name: str, image_size: int | None, resize: str) -> _Arrays:
+    """All images in one array, which is filled as they are read."""
     import tensorflow as tf
 
     if image_size is not None:
+        resized = _short_side if resize == "short-side" else _square
 
-        def resize(image: Any, label: Any) -> tuple[Any, Any]:
-            resized = tf.image.resize(image, [image_size, image_size], antialias=True)
-            return tf.cast(tf.round(resized), tf.uint8), label
+        def resize_image(image: Any, label: Any) -> tuple[Any, Any]:
+            return tf.cast(tf.round(resized(image, image_size)), tf.uint8), label
 
-        split = split.map(resize)
-    images, labels = zip(*split.as_numpy_iterator())
-    shapes = sorted({image.shape for image in images})
+        split = split.map(resize_image)
+    images, labels, shapes = np.empty(0), [], set()
+    for i, (image, label) in enumerate(split.as_numpy_iterator()):
+        if not i:
+            images = np.empty((int(split.cardinality()), *image.shape), image.dtype)
+        shapes.add(image.shape)
+        labels.append(label)
+        if len(shapes) == 1:
+            images[i] = image
     if len(shapes) > 1:
         raise ZooError(
-            f"the images of {name!r} have different sizes, from {shapes[0]} to {shapes[-1]}; "
+            f"the images of {name!r} have different sizes, from {min(shapes)} to {max(shapes)}; "
             "give --image-size N to make them N x N"
         )
-    return np.stack(images), np.asarray(labels)
+    return images, np.asarray(labels)
+
+
+def _square(image: Any, size: int) -> Any:
+    import tensorflow as tf
+
+    return tf.image.resize(image, [size, size], antialias=True)
+
+
+def _short_side(image: Any, size: int) -> Any:
+    """As networks of ImageNet see images: the shorter side scaled, the other cropped centrally."""
+    import tensorflow as tf
+
+    sides = tf.cast(tf.shape(image)[:2], tf.float32)
+    scaled = tf.cast(tf.round(sides * size / tf.reduce_min(sides)), tf.int32)
+    return tf.image.resize_with_crop_or_pad(
+        tf.image.resize(image, scaled, antialias=True), size, size
+    )
 
 
 def _first_line(error: BaseException) -> str:

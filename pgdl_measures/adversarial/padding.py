@@ -39,14 +39,21 @@ def upsampling(
     network: Network, images: Images | tf.Tensor, labels: np.ndarray | tf.Tensor, eps: int
 ) -> Upsampling | None:
     """The errors with and without upsampling; None where images have spare pixels."""
+    as_given = error_as_given(network, images, labels)
+    if as_given is None:
+        return None
+    moved = translations(images.shape[1:], network.input_shape, eps, "upsample")
+    return Upsampling(as_given, _unshifted_error(Windows(network, images, labels, moved)))
+
+
+def error_as_given(
+    network: Network, images: Images | tf.Tensor, labels: np.ndarray | tf.Tensor
+) -> float | None:
+    """The error on the images themselves; None where they are larger than the network takes."""
     if tuple(images.shape[1:]) != tuple(network.input_shape):
         return None
-    as_given = Translations(eps, tuple(images.shape[1:3]), tuple(images.shape[1:3]), resizes=False)
-    upsampled = translations(images.shape[1:], network.input_shape, eps, "upsample")
-    return Upsampling(
-        _unshifted_error(Windows(network, images, labels, as_given)),
-        _unshifted_error(Windows(network, images, labels, upsampled)),
-    )
+    size = tuple(images.shape[1:3])
+    return _unshifted_error(Windows(network, images, labels, Translations(1, size, size, False)))
 
 
 def choose_padding(

@@ -46,7 +46,7 @@ class Windows:
         self.eps = translations.eps
         self.evaluated = 0  # forward passes so far
         self._network = network
-        self._images: Images = images.numpy() if tf.is_tensor(images) else images
+        self._images: Images = np.asarray(images) if tf.is_tensor(images) else images
         self._labels = np.asarray(labels, np.int32)
         self._translations = translations
         side = translations.side

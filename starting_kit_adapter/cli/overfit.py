@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 HELP = "Is a model (or are N training runs of it) overfitted to a test set?"
 EXAMPLES = """\
 examples:
+  pgdl overfit --control                       what a detection looks like, in seconds
   pgdl overfit mine.keras --data npz:mine.npz
-  pgdl overfit zoo/input_data/fashion/model_3 --data npz:fashion.npz --split both -o out/
-  pgdl overfit mine.keras --data tfds:cifar10 --room circular --eps 3
+  pgdl overfit mine.keras --data npz:mine.npz --split both -o out/
+  pgdl overfit mine.keras --data tfds:cifar10 --data tfds:cifar10_1      a new test set beside it
+  pgdl overfit vgg.keras --data tfds:imagenette --image-size 256 --resize short-side --eps 5
 
-N training runs of one architecture together, and two controls, where one_cell.json is a grid with
-one value of everything (see `pgdl zoo build -h`):
+N training runs of one architecture together, and a control on training images that no run has seen,
+where one_cell.json is a grid with one value of everything (see `pgdl zoo build -h`):
   pgdl zoo build --data npz:fashion.npz --grid one_cell.json --repeats 9 --protocol rescaled -o zoo/
-  pgdl overfit --models zoo/input_data/one_cell --data npz:fashion.npz -o out/
-  pgdl overfit --models zoo/input_data/one_cell --data npz:fashion.npz --split train
+  pgdl overfit --models zoo/input_data/one_cell --data npz:fashion.npz --split both -o out/
   pgdl overfit --models zoo/input_data/one_cell --data npz:fashion.npz --split unseen
 
 Tests the hypothesis that the model is independent of the images, by the adversarial risk estimate
@@ -33,12 +34,14 @@ must have 6 eps pixels more than the model takes, each way; where they have the 
 are upsampled (as in the paper; train on such images with `pgdl zoo build --protocol rescaled`) or
 shifted circularly.
 The test assumes that shifted images are as likely as the images. Where these were centred it
-rejects without overfitting: compare with --split unseen, and see the error by shift.
+rejects without overfitting. Images that the model has not seen tell the two apart: for the training
+set the test set (--split both), for the test set a second --data or --split unseen. Without them a
+rejection is undecided.
 
 For models of a zoo (ZOO/input_data/TASK/model_<id>) the train and test sets are those that the zoo
 used, unless --train-examples or --test-examples say otherwise.
 
-With -o: overfit.json with every number, and the paper's Figures 8 to 10 as SVG and PNG.
+With -o: overfit.json with every number, and the paper's Figures 8 to 11 as SVG and PNG.
 """
 
 
@@ -46,9 +49,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model", metavar="MODEL", type=Path, nargs="?", help="a .keras or .h5 file, or model_<id>/"
     )
-    parser.add_argument("--data", required=True, help="digits, npz:FILE or tfds:NAME")
+    parser.add_argument(
+        "--data",
+        action="append",
+        help="digits, npz:FILE or tfds:NAME (of npz files, --split test needs x_test and y_test "
+        "only); again: further test sets that had no part in making the model",
+    )
     parser.add_argument(
         "--models", metavar="DIR", type=Path, help="training runs of one architecture: test all"
+    )
+    parser.add_argument(
+        "--original",
+        metavar="DIR",
+        type=Path,
+        help="runs that were trained on images as they are: how similar to them are the models?",
+    )
+    parser.add_argument(
+        "--control",
+        action="store_true",
+        help="instead of a model and data: a network that has learned random textures by heart, on "
+        "its training and its test set",
     )
     parser.add_argument(
         "--split",
@@ -60,74 +80,84 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--train-examples", type=positive, help="use that many training images")
     parser.add_argument("--test-examples", type=positive, help="use that many test images")
     parser.add_argument("--image-size", type=positive, help="make images of tfds data N x N")
+    parser.add_argument(
+        "--resize",
+        choices=("square", "short-side"),
+        default="square",
+        help="how --image-size does it: stretch both sides (default), or scale the shorter side "
+        "and crop the other centrally",
+    )
     parser.add_argument("--eps", type=positive, default=2, help="largest shift (default: 2)")
     parser.add_argument(
+        "--padding",
         "--room",
-        choices=("upsample", "circular"),
-        default="upsample",
-        help="how images without spare pixels are shifted (default: upsample)",
+        choices=("auto", "upsample", "circular"),
+        default="auto",
+        help="how images without spare pixels are shifted (default: upsampled if the models know "
+        "upsampled images, else circularly)",
     )
-    parser.add_argument(
-        "--seed", type=seed, default=0, help="of the random generators (default: 0)"
-    )
+    parser.add_argument("--seed", type=seed, default=0, help="random seed (default: 0)")
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, help="where results go")
 
 
 def run(args: argparse.Namespace) -> int:
     """Examines, prints and writes."""
+    from starting_kit_adapter.terminal.output import need_writable
+
+    if args.output is not None:
+        need_writable(args.output)
     from ingestion.quiet import import_tensorflow
 
     import_tensorflow()
-    from ingestion.any_model import read_architecture, read_model
-    from ingestion.sources import load_source
-    from starting_kit_adapter.diagnose.overfit import models, sets
+    from starting_kit_adapter.diagnose.overfit.questions import ask, ask_control
     from starting_kit_adapter.diagnose.overfit.report import examine_models
-    from starting_kit_adapter.diagnose.overfit.words import describe
+    from starting_kit_adapter.diagnose.overfit.words import (
+        describe,
+        describe_selection,
+        describe_similarity,
+    )
 
-    paths = models.find_models(args.model, args.models)
-    models.check_one_architecture({name: read_architecture(path) for name, path in paths.items()})
-    models.check_one_training({name: models.read_training(path) for name, path in paths.items()})
-    origin = sets.find_origin(paths.values())
-    train, test = sets.limits(origin, args.train_examples, args.test_examples)
-    data = load_source(args.data, args.image_size)
-    chosen = sets.choose_sets(data, args.split, origin, train, test)
-    notes = sets.notes(origin, args.split, train, test, args.eps)
-    readers = {name: lambda path=path: read_model(path)[1] for name, path in paths.items()}
+    question = ask_control(args) if args.control else ask(args)
     reports = {}
-    with Progress(len(chosen) * len(paths), "models") as progress:
-        for split, images in chosen.items():
+    with Progress(len(question.sets) * len(question.models), "models") as progress:
+        for split, images in question.sets.items():
             reports[split] = examine_models(
-                readers,
+                question.models,
                 images,
                 eps=args.eps,
-                room=args.room,
+                padding=question.padding,
                 seed=args.seed,
                 step=progress.step,
             )
-    described = [describe(report, split) for split, report in reports.items()]
-    print("\n\n".join([*notes, *described]))
+    similar = question.similarity()
+    said = [*question.notes, *(describe(reports, split) for split in reports)]
+    said += [describe_selection(reports)]
+    said += [describe_similarity(similar, question.compared)] if similar is not None else []
+    print("\n\n".join(filter(None, said)))
     if args.output is not None:
-        settings = {
-            **{name: getattr(args, name) for name in ("data", "image_size", "split")},
-            **{"train_examples": train, "test_examples": test},
-            **{name: getattr(args, name) for name in ("eps", "room", "seed")},
-            "paths": {name: str(path) for name, path in paths.items()},
-            "notes": notes,
-        }
-        _write(args.output, settings, reports)
+        _write(args.output, question.to_json(similar), reports)
     return 0
 
 
 def _write(folder: Path, settings: dict[str, Any], reports: dict[str, Report]) -> None:
     from scoring.files import write_whole
     from starting_kit_adapter.diagnose.overfit import plots
+    from starting_kit_adapter.diagnose.overfit.words import p_by_error
     from starting_kit_adapter.terminal.figures import save
 
-    content = {**settings, "sets": {split: r.to_json() for split, r in reports.items()}}
+    content = {
+        **settings,
+        "sets": {split: r.to_json() for split, r in reports.items()},
+        "p_by_error": [
+            {"p": tested, "error": split, "correlation": value}
+            for tested, split, value in p_by_error(reports)
+        ],
+    }
     write_whole(folder / "overfit.json", json.dumps(content, indent=1) + "\n")
     for split, report in reports.items():
         save(plots.figure8(report), folder / f"figure8_{split}")
     if all(len(report.examinations) > 1 for report in reports.values()):
         save(plots.figure9(reports), folder / "figure9")
         save(plots.figure10(reports), folder / "figure10")
+        save(plots.figure11(reports), folder / "figure11")
     print(f"\nwrote {folder}")

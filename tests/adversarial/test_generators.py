@@ -14,7 +14,7 @@ from translated_networks import (
     random_model,
 )
 
-from pgdl_measures.adversarial.examination import shift_errors, examine
+from pgdl_measures.adversarial.examination import examine, shift_errors
 from pgdl_measures.adversarial.generators import GENERATORS
 from pgdl_measures.adversarial.independence import pairwise_test
 from pgdl_measures.adversarial.translations import translations
@@ -264,7 +264,9 @@ def test_bad_questions_get_one_clear_answer():
         UnknownNameError, match="unknown generator 'strong'; did you mean strongest"
     ):
         examine(net, images, labels, generators=("strong",))
-    with pytest.raises(MeasureError, match="padding is 'zeros'; expected one of upsample, circular"):
+    with pytest.raises(
+        MeasureError, match="padding is 'zeros'; expected one of upsample, circular"
+    ):
         examine(net, images, labels, padding="zeros")
     with pytest.raises(MeasureError, match="no images"):
         examine(net, images[:0], labels[:0])

@@ -4,8 +4,9 @@ Werpachowski et al. 2019.
 
 models   what is tested: Keras files and folders of a corpus
 sets     on which images
+control  a model that is overfitted by construction
 report   examinations and tests of all models on one set of images
+verdict  what a report means
 words    the report as text
-plots    the report as Figures 8 to 10
-figures  histograms of p-values
+plots    the report as Figures 8 to 11
 """

@@ -1,4 +1,4 @@
-"""Figures 8, 9 and 10 of Werpachowski et al. 2019, of one's own models and images."""
+"""Figures 8 to 11 of Werpachowski et al. 2019, of one's own models and images."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ import numpy as np
 
 from pgdl_measures.adversarial.examination import Examination
 from pgdl_measures.adversarial.generators import GENERATORS
-from pgdl_measures.adversarial.independence import estimate, pairwise_test
+from pgdl_measures.adversarial.independence import estimate, n_model_test, pairwise_test
 from scoring.canvas import new_figure
 from starting_kit_adapter.diagnose.overfit.report import Report
+from starting_kit_adapter.diagnose.overfit.words import p_by_error
 from starting_kit_adapter.terminal.histograms import histograms
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_SUBSETS = 20  # of each sample size
+_SUBSETS = 20  # of each sample size in Figure 8
+_SUBSETS_11 = 200  # the same in Figure 11
 
 
 def figure8(report: Report) -> Figure:
     """Of the first model: p and the risk estimates against the number of images."""
     found = next(iter(report.examinations.values()))
     figure, axes = new_figure(1, 2, (11, 4))
-    sizes, subsets = _sample_sizes(report.examples)
+    sizes, subsets = _sample_sizes(report.examples, _SUBSETS)
     left, right = axes[0]
     for name in GENERATORS:
         p = _mean_p(found, name, subsets)
@@ -46,12 +47,11 @@ def figure8(report: Report) -> Figure:
 
 def figure9(reports: Mapping[str, Report]) -> Figure:
     """Of all models: p by generator and set, capped and not, and against the errors."""
-    figure, axes = new_figure(3, 2, (11, 11))
+    columns = max(2, len(reports))
+    figure, axes = new_figure(3, columns, (5.5 * columns, 11))
     for ax, (split, report) in zip(axes[0], reports.items()):
         histograms(ax, {name: report.p_values(name) for name in GENERATORS})
         ax.set_title(f"{split} set")
-    for ax in axes[0, len(reports) :]:
-        ax.set_visible(False)
     capped, uncapped = {}, {}
     for split, report in reports.items():
         tests = [e.test("strongest") for e in report.examinations.values()]
@@ -60,11 +60,15 @@ def figure9(reports: Mapping[str, Report]) -> Figure:
     histograms(axes[1, 0], capped)
     histograms(axes[1, 1], uncapped, [3 * i / 20 for i in range(21)])
     axes[1, 1].set_xlabel("p, not capped at 1")
-    first_split, first = next(iter(reports.items()))
+    tested, first = next(iter(reports.items()))
+    correlations = {split: value for _, split, value in p_by_error(reports)}
     for ax, (split, report) in zip(axes[2], reports.items()):
-        errors = [e.outcomes["strongest"].loss.mean() for e in report.examinations.values()]
-        _scatter(ax, errors, first.p_values("strongest"), split, first_split)
-    for ax in axes[2, len(reports) :]:
+        ax.scatter(report.errors(), first.p_values("strongest"), s=10)
+        ax.set(xlabel=f"error on the {split} set", ylabel=f"p on the {tested} set")
+        ax.set_ylim(-0.03, 1.03)
+        if correlations.get(split) is not None:
+            ax.set_title(f"correlation {correlations[split]:.2f}", fontsize=10)
+    for ax in (*axes[0, len(reports) :], *axes[1, 2:], *axes[2, len(reports) :]):
         ax.set_visible(False)
     return figure
 
@@ -79,19 +83,42 @@ def figure10(reports: Mapping[str, Report]) -> Figure:
     return figure
 
 
-def _scatter(ax: Axes, errors: list[float], p: np.ndarray, split: str, tested: str) -> None:
-    ax.scatter(errors, p, s=10)
-    ax.set(xlabel=f"error on the {split} set", ylabel=f"p on the {tested} set")
-    ax.set_ylim(-0.03, 1.03)
+def figure11(reports: Mapping[str, Report]) -> Figure:
+    """p of all models together against the number of images."""
+    figure, axes = new_figure(1, 1, (6, 4))
+    ax = axes[0, 0]
+    for split, report in reports.items():
+        sizes, p = p_by_sample_size(report)
+        mean = [values.mean() for values in p]
+        low, high = np.array([np.quantile(values, [0.025, 0.975]) for values in p]).T
+        (line,) = ax.plot(sizes, mean, marker="o", markersize=3, label=f"{split} set")
+        ax.fill_between(sizes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    ax.set(xscale="log", xlabel="images", ylim=(-0.03, 1.03))
+    count = len(report.examinations)
+    ax.set_ylabel(f"p of {count} models: mean and 95 % of {_SUBSETS_11} subsets")
+    ax.legend(fontsize=8)
+    return figure
 
 
-def _sample_sizes(total: int) -> tuple[list[int], list[np.ndarray]]:
+def p_by_sample_size(report: Report) -> tuple[list[int], list[np.ndarray]]:
+    """Sizes, and for each the p-values of the N-model test on random subsets of the images."""
+    found = report.examinations.values()
+    differences = np.stack([e.outcomes["strongest"].differences for e in found])  # [N, m]
+    value_range = GENERATORS["strongest"].value_range
+    sizes, subsets = _sample_sizes(report.examples, _SUBSETS_11)
+    p = [
+        np.array([n_model_test(differences[:, rows], value_range).p for rows in drawn])
+        for drawn in subsets
+    ]
+    return sizes, p
+
+
+def _sample_sizes(total: int, count: int) -> tuple[list[int], list[np.ndarray]]:
     """Sizes up to all images, and for each random subsets [subsets, size] of them."""
     sizes = [total >> k for k in range(6, 0, -1) if total >> k >= 10]
     rng = np.random.default_rng(0)
     drawn = [
-        np.stack([rng.choice(total, size, replace=False) for _ in range(_SUBSETS)])
-        for size in sizes
+        np.stack([rng.choice(total, size, replace=False) for _ in range(count)]) for size in sizes
     ]
     return [*sizes, total], [*drawn, np.arange(total)[None]]
 

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from scipy.special import ndtri
 
 from ingestion.arrays import Split
-from pgdl_measures.accuracy import accuracy
-from pgdl_measures.adversarial.examination import Examination, error_by_shift, examine
+from pgdl_measures.adversarial.examination import Examination, ShiftErrors, examine, shift_errors
 from pgdl_measures.adversarial.generators import GENERATORS
 from pgdl_measures.adversarial.independence import Independence, n_model_test
-from pgdl_measures.data import TrainingData
+from pgdl_measures.adversarial.padding import error_as_given
 from pgdl_measures.network.compiled import network
+
+Models = Mapping[str, Callable[[], tf.keras.Model]]  # read when their turn comes
+
+
+@dataclass(frozen=True)
+class Growth:
+    """By how much the error grows where images are shifted, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -25,11 +36,22 @@ class Report:
     examples: int
     examinations: Mapping[str, Examination]  # by the name of the model
     errors_as_given: Mapping[str, float]  # on untouched images, where a model takes these
-    errors_by_shift: Mapping[str, Mapping[int, float]]  # by model and pixels
+    shifted: Mapping[str, ShiftErrors]  # by model
 
     def p_values(self, generator: str) -> np.ndarray:
         """p of each model [N]."""
         return np.array([found.test(generator).p for found in self.examinations.values()])
+
+    def errors(self) -> np.ndarray:
+        """The error of each model [N]."""
+        return np.array([e.outcomes["strongest"].loss.mean() for e in self.examinations.values()])
+
+    def growth(self) -> Growth:
+        """Of the mean over models; the interval is over images."""
+        of_images = np.mean([found.growth for found in self.shifted.values()], axis=0)
+        half = ndtri(0.975) * of_images.std() / np.sqrt(self.examples)
+        value = float(of_images.mean())
+        return Growth(value, value - half, value + half)
 
     def together(self, generator: str, models: slice = slice(None)) -> Independence:
         """The N-model test, of all models or of some."""
@@ -53,10 +75,11 @@ class Report:
         """All numbers, by model and generator."""
         return {
             "examples": self.examples,
+            "growth_by_shift": asdict(self.growth()),
             "models": {
                 name: {
                     "error_as_given": self.errors_as_given.get(name),
-                    "error_by_shift": dict(self.errors_by_shift[name]),
+                    "error_by_shift": dict(self.shifted[name].by_shift),
                     "windows_evaluated": found.evaluated,
                     "generators": {g: _test_json(found, g) for g in found.outcomes},
                 }
@@ -74,28 +97,27 @@ class Report:
 
 
 def examine_models(
-    models: Mapping[str, Callable[[], tf.keras.Model]],
+    models: Models,
     split: Split,
     *,
     eps: int,
-    room: str,
+    padding: str,
     seed: int,
     step: Callable[[str], None],
 ) -> Report:
-    """Examines each model, which is read when its turn comes, with all generators."""
-    images, labels = tf.constant(split.images), tf.constant(split.labels, tf.int32)
-    data = TrainingData(images, labels, len(split))
+    """Examines each model with all generators."""
+    images, labels = split.images, split.labels
     examinations, errors, shifted = {}, {}, {}
     for name, read in models.items():
         model = read()
-        shape = tuple(model.input_shape[1:])
-        bound = network(model, shape)
+        bound = network(model, tuple(model.input_shape[1:]))
         examinations[name] = examine(
-            bound, images, labels, generators=tuple(GENERATORS), eps=eps, room=room, seed=seed
+            bound, images, labels, generators=tuple(GENERATORS), eps=eps, padding=padding, seed=seed
         )
-        shifted[name] = error_by_shift(bound, images, labels, eps=eps, room=room)
-        if shape == data.shape:
-            errors[name] = 1 - accuracy(bound, data)
+        shifted[name] = shift_errors(bound, images, labels, eps=eps, padding=padding)
+        as_given = error_as_given(bound, images, labels)
+        if as_given is not None:
+            errors[name] = as_given
         step(name)
     return Report(len(split), examinations, errors, shifted)
 

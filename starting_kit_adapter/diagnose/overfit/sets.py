@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from ingestion.arrays import Data, Split, stratified_order
+from ingestion.arrays import Split, stratified_order
 from ingestion.shards import read_data
 from ingestion.zoo.layout import Zoo
 from pgdl_measures.errors import PgdlError
@@ -58,14 +58,20 @@ def limits(
 
 
 def choose_sets(
-    data: Data, split: str, origin: Origin | None, train: int | None, test: int | None
+    read: Callable[[str], Split],
+    split: str,
+    origin: Origin | None,
+    train: int | None,
+    test: int | None,
 ) -> dict[str, Split]:
-    """The sets that `split` names, of at most so many examples."""
-    limited = data.limited(train, test)
-    sets = {"train": limited.train, "test": limited.test}
-    if split == "unseen":
-        sets["unseen"] = _unseen(data, origin, len(limited.train))
-    return {name: sets[name] for name in SPLITS[split]}
+    """The sets that `split` names, of at most so many examples; `read` gives the `train` or `test`
+    part of the data, and only what is needed is read."""
+    makers: dict[str, Callable[[], Split]] = {
+        "test": lambda: read("test").limited(test),
+        "train": lambda: read("train").limited(train),
+        "unseen": lambda: _unseen(read("train"), origin, train),
+    }
+    return {name: makers[name]() for name in SPLITS[split]}
 
 
 def notes(
@@ -90,7 +96,7 @@ def notes(
     return said
 
 
-def _unseen(data: Data, origin: Origin | None, count: int) -> Split:
+def _unseen(data: Split, origin: Origin | None, count: int | None) -> Split:
     """As many training images that the zoo left out as it used: the models cannot depend on them,
     and they are of the distribution of the training set."""
     if origin is None:
@@ -99,13 +105,12 @@ def _unseen(data: Data, origin: Origin | None, count: int) -> Split:
             "of one zoo (a folder ZOO/input_data/TASK/model_<id> with ZOO/zoo.json)"
         )
     seen = origin.train_examples
-    if seen is None or seen >= len(data.train):
+    if seen is None or seen >= len(data):
         raise PgdlError(f"{origin.folder}: was trained on all training images; none is unseen")
     stored = read_data(origin.folder).train.labels
-    if not np.array_equal(stored, data.limited(seen, None).train.labels):
+    if not np.array_equal(stored, data.limited(seen).labels):
         raise PgdlError(
             f"{origin.folder}: was not trained on images of this --data, so that all of them are "
             "unseen or none is known to be; give the data that the zoo was built from"
         )
-    rows = np.sort(stratified_order(data.train.labels, seed=0)[seen : seen + count])
-    return Split(data.train.images[rows], data.train.labels[rows])
+    return data.take(np.sort(stratified_order(data.labels, seed=0)[seen : seen + (count or seen)]))

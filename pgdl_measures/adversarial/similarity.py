@@ -1,0 +1,79 @@
+"""How alike models are that were trained on images and on their upsampled windows.
+
+Werpachowski et al. 2019, Section 5.3.3: where both kinds of model err on the same images, and with
+the same labels, a test of the second kind says something of the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from pgdl_measures.adversarial.translations import Translations, translations
+from pgdl_measures.adversarial.windows import Images
+from pgdl_measures.network.compiled import Network
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """The paper's five numbers, over all pairs of an original and another model."""
+
+    jaccard: float  # J_b: mean Jaccard index of the sets of misclassified examples
+    jaccard_if_independent: float  # J_bi: what it would be by the errors alone
+    both_wrong: float  # M_b: median number of examples that both misclassify
+    same_label: float  # L: mean share of these to which both give the same label
+    same_labels: float  # M_l: median number of these
+
+
+def similarity(labels: np.ndarray, original: np.ndarray, other: np.ndarray) -> Similarity:
+    """Compares predictions [models, m] of two kinds of model for examples of labels [m].
+
+    Pairs without an error have no Jaccard index, and pairs without a common error no share; they
+    are left out of these means (NaN if there are no others).
+    """
+    pairs = [(a, b) for a in original for b in other]
+    wrong = [(a != labels, b != labels) for a, b in pairs]
+    both = np.array([(x & y).sum() for x, y in wrong])
+    either = np.array([(x | y).sum() for x, y in wrong])
+    same = np.array([((a == b) & (a != labels)).sum() for a, b in pairs])
+    errors = np.array([(x.mean(), y.mean()) for x, y in wrong])
+    chance = errors.prod(axis=1)
+    return Similarity(
+        _mean_ratio(both, either),
+        _mean_ratio(chance, errors.sum(axis=1) - chance),
+        float(np.median(both)),
+        _mean_ratio(same, both),
+        float(np.median(same)),
+    )
+
+
+def predict(
+    network: Network, images: Images | tf.Tensor, *, eps: int = 2, padding: str = "upsample"
+) -> np.ndarray:
+    """The labels [m] that a network gives to the central windows of images."""
+    moved = translations(images.shape[1:], network.input_shape, eps, padding)
+    shape = tuple(images.shape[1:])
+    graph = network.graph(
+        ("adversarial_labels", moved, shape), lambda: _build(network, shape, moved)
+    )
+    size = network.forward_batch
+    batches = [images[i : i + size] for i in range(0, images.shape[0], size)]
+    return np.concatenate([graph(tf.constant(batch, tf.float32)).numpy() for batch in batches])
+
+
+def _build(network: Network, shape: tuple[int, ...], moved: Translations) -> Any:
+    @tf.function(input_signature=[tf.TensorSpec([None, *shape], tf.float32)])
+    def labels(images: tf.Tensor) -> tf.Tensor:
+        rows = tf.range(tf.shape(images)[0])
+        windows = moved.apply(images, rows, tf.zeros([tf.size(rows), 2], tf.int32))
+        return tf.argmax(network.run(windows), axis=-1, output_type=tf.int32)
+
+    return labels
+
+
+def _mean_ratio(numerators: np.ndarray, denominators: np.ndarray) -> float:
+    known = denominators > 0
+    return float((numerators[known] / denominators[known]).mean()) if known.any() else float("nan")
