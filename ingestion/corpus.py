@@ -11,7 +11,6 @@ the path of a single task is a corpus of one task.
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,7 +20,9 @@ from typing import Any
 from ingestion.errors import CorpusError
 from pgdl_measures.base import CHAIN, IMAGES, INITIAL
 from pgdl_measures.errors import UnknownNameError
+from scoring.files import parse_json
 
+KERAS_CONFIG = "keras_config"  # in config.json, where `model_config` cannot say what a model is
 JUNK = (".DS_Store", "__MACOSX")
 
 
@@ -46,7 +47,7 @@ class Task:
         are a chain. The first model speaks for inputs and layers of all."""
         found = set()
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            config = json.loads((self.folder / self.model_ids[0] / "config.json").read_text())
+            config = parse_json((self.folder / self.model_ids[0] / "config.json").read_bytes())
             if len(config["input_shape"]) == 3:
                 found.add(IMAGES)
             if is_chain(config):
@@ -85,7 +86,7 @@ class Corpus:
 
 def is_chain(config: Mapping[str, Any]) -> bool:
     """Whether each layer of a parsed `config.json` takes the output of the one before it."""
-    return not any("inputs" in layer for layer in config["model_config"])
+    return KERAS_CONFIG not in config and not any("inputs" in e for e in config["model_config"])
 
 
 def find_corpus(root: Path | str) -> Corpus:

@@ -18,3 +18,9 @@ class CorpusError(PgdlError):
 
 class ZooError(PgdlError):
     """A zoo cannot be built or added to as asked; the message says why and what to do instead."""
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of another library says, without what follows."""
+    lines = str(error).strip().splitlines()
+    return lines[0][:300] if lines else type(error).__name__

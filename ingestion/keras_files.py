@@ -1,192 +1,186 @@
-"""A Keras file of the user's (`.keras`, `.h5`) as a configuration and weights of the corpus.
+"""A Keras model of the user's - a `.keras` or `.h5` file, a SavedModel - for the corpus.
 
 The file is read as data: JSON and arrays. Keras' own loader is not used, because what a file may
-make it run differs by version; only the stock layers that a corpus may have are built anew.
+make it run differs by version; the network is built anew by `ingestion.keras_graph`.
 """
 
 from __future__ import annotations
 
-import inspect
 import io
-import re
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import tensorflow as tf
 
-from ingestion.corpus import is_chain
-from ingestion.errors import ZooError
-from ingestion.keras_names import counted, snake_case
-from ingestion.models import INPUT, LAYERS, MERGES, build_model
-from ingestion.weights import read_weights
+from ingestion.corpus import KERAS_CONFIG
+from ingestion.custom import Custom
+from ingestion.errors import CorpusError, first_line
+from ingestion.hdf5 import member, opened, read_array
+from ingestion.keras_config import checked_config
+from ingestion.keras_graph import Graph
+from ingestion.keras_names import counted, last_name, snake_case
+from ingestion.kit_config import kit_config
+from ingestion.models import build_classifier, build_model
+from ingestion.saved_model import read_saved_model, saved_model_config
+from ingestion.weights import read_named_weights
 from scoring.files import parse_json
 
-# Of no consequence for a trained network: how it was made, and how Keras keeps it.
-_IGNORED = re.compile(
-    r"name|trainable|dtype|seed|noise_shape|batch_(input_)?shape|.*_(initializer|regularizer|constraint)"
-)
+_LARGEST_CONFIG = 64 * 2**20  # bytes
+_LARGEST_WEIGHTS = 16 * 2**30
+_MOST_COMPRESSED = 200  # times; arrays of a trained network compress less than twofold
 
 
-def read_existing(path: Path) -> tuple[dict[str, Any], tf.keras.Model]:
+def read_existing(
+    path: Path, custom: Custom | None = None
+) -> tuple[dict[str, Any], tf.keras.Model]:
     """The `config.json` of a saved Sequential or functional model, and the model built from it."""
-    config, entries = _read_config(path)
-    try:
-        weights = (_zip_weights if path.suffix == ".keras" else _h5_weights)(path)
-    except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
-        raise ZooError(f"{path}: is not a whole Keras model ({error})") from error
+    saved = _saved_config(path)
+    graph = build_classifier(saved, path, custom)
+    _reader(path)(path, graph)
+    config = _corpus_config(checked_config(saved, path, custom), graph.model)
+    if KERAS_CONFIG in config:
+        return config, graph.model
     model = build_model(config, path)
-    layers = [layer for layer in model.layers if not isinstance(layer, tf.keras.layers.InputLayer)]
-    if not is_chain(config):
-        layers = [model.get_layer(entry["config"]["name"]) for entry in entries]
-    for name, layer in zip(_names(path, entries), layers):
-        _set_weights(path, name, layer, weights)
+    model.set_weights(graph.model.get_weights())
     return config, model
 
 
-def read_existing_config(path: Path) -> dict[str, Any]:
+def read_existing_config(path: Path, custom: Custom | None = None) -> dict[str, Any]:
     """The `config.json` of a saved model; its weights are not read."""
-    return _read_config(path)[0]
+    saved = _saved_config(path)
+    graph = build_classifier(saved, path, custom)
+    return _corpus_config(checked_config(saved, path, custom), graph.model)
 
 
-# Arrays of a file: of a layer by its name, as many as are asked for.
-Weights = Callable[[str, int], list[np.ndarray]]
+def _corpus_config(checked: dict[str, Any], model: tf.keras.Model) -> dict[str, Any]:
+    shape = list(model.inputs[0].shape[1:])
+    return kit_config(checked, shape) or {KERAS_CONFIG: checked, "input_shape": shape}
 
 
-def _read_config(path: Path) -> tuple[dict[str, Any], list[Any]]:
-    """The `config.json`, and the saved entries of the layers other than inputs."""
+def _reader(path: Path) -> Callable[[Path, Graph], None]:
+    if path.is_dir():
+        return read_saved_model
+    return _read_zip if path.suffix == ".keras" else _read_h5
+
+
+def _saved_config(path: Path) -> Any:
+    if path.is_dir():
+        return saved_model_config(path)
     if path.suffix not in (".keras", ".h5", ".hdf5") or not path.is_file():
-        raise ZooError(f"{path}: expected the file of a Keras model, .keras or .h5")
+        problem = "is no such file" if not path.exists() else "is not the file of a Keras model"
+        raise CorpusError(path, f"{problem}; expected .keras, .h5 or the folder of a SavedModel")
+    text = _zip_member(path, "config.json", _LARGEST_CONFIG) if _is_zip(path) else _h5_json(path)
     try:
-        saved = parse_json(_zip_json(path) if path.suffix == ".keras" else _h5_json(path))
-        entries = [e for e in saved["config"]["layers"] if e["class_name"] != "InputLayer"]
-        return _corpus_config(path, saved, entries), entries
-    except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
-        raise ZooError(f"{path}: is not a whole Keras model ({error})") from error
+        return parse_json(text)
+    except ValueError as error:
+        raise CorpusError(path, f"has a configuration that is not JSON ({error})") from error
 
 
-def _zip_json(path: Path) -> bytes:
-    with zipfile.ZipFile(path) as file:
-        return file.read("config.json")
+def _is_zip(path: Path) -> bool:
+    return path.suffix == ".keras"
 
 
-def _zip_weights(path: Path) -> Weights:
-    with zipfile.ZipFile(path) as file:
-        content = h5py.File(io.BytesIO(file.read("model.weights.h5")))
-    return lambda name, n: [np.asarray(content[f"layers/{name}/vars/{i}"]) for i in range(n)]
+def _zip_member(path: Path, name: str, largest: int) -> bytes:
+    """The content of a member, unless it is more than a model needs."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            info = file.getinfo(name)
+            if info.is_dir():
+                raise CorpusError(path, f"has a folder named {name}")
+            if info.file_size > largest or info.file_size > _MOST_COMPRESSED * (
+                info.compress_size + 1000
+            ):
+                raise CorpusError(
+                    path,
+                    f"{name} has {info.compress_size} bytes that unpack to {info.file_size}; "
+                    "no model is like that",
+                )
+            with file.open(info) as content:
+                return content.read(info.file_size + 1)
+    except CorpusError:
+        raise
+    except KeyError as error:
+        raise CorpusError(path, f"is not a whole Keras model: it has no {name}") from error
+    except Exception as error:  # zipfile raises most kinds of errors on damaged files
+        raise CorpusError(path, f"is not a whole Keras model ({first_line(error)})") from error
 
 
 def _h5_json(path: Path) -> bytes | str:
-    with h5py.File(path, "r") as file:
-        if "model_config" not in file.attrs:
-            raise ZooError(f"{path}: has weights but no model; save it with model.save(…)")
-        return file.attrs["model_config"]
+    with opened(path) as file:
+        text = file.attrs.get("model_config")
+        if text is None:
+            raise CorpusError(path, "has weights but no model; save it with model.save(…)")
+        if not isinstance(text, (str, bytes)) or len(text) > _LARGEST_CONFIG:
+            raise CorpusError(path, f"has a model_config that is a {type(text).__name__}")
+        return text
 
 
-def _h5_weights(path: Path) -> Weights:
-    found = dict(read_weights(path))
-    return lambda name, n: found[name]
+def _read_h5(path: Path, graph: Graph) -> None:
+    """Weights stand by outermost layer, trainable ones first."""
+    for layer in graph.model.layers:
+        weights = [*layer.trainable_weights, *layer.non_trainable_weights]
+        if weights:
+            expected = [(last_name(w), tuple(w.shape)) for w in weights]
+            arrays = read_named_weights(path, layer.name, expected)
+            for weight, array in zip(weights, arrays):
+                weight.assign(np.asarray(array))
+    _finalize(graph)
 
 
-def _names(path: Path, entries: Sequence[Any]) -> list[str]:
-    """Under which the layers' weights stand: in a .keras file, classes as they are counted there
-    (`conv2d`, `conv2d_1`, …), in the other the layers' own names."""
-    if path.suffix != ".keras":
-        return [entry["config"]["name"] for entry in entries]
-    return counted([snake_case(entry["class_name"]) for entry in entries])
+def _read_zip(path: Path, graph: Graph) -> None:
+    """Weights stand by layer, classes counted, and in it by the attribute that holds a layer."""
+    content = io.BytesIO(_zip_member(path, "model.weights.h5", _LARGEST_WEIGHTS))
+    with opened(path, content) as file:
+        for leaf in graph.leaves:
+            if leaf.layer.weights:
+                group = "layers/" + "/layers/".join(leaf.counted)
+                _load(file, group, leaf.layer, path, f"layer {'/'.join(leaf.path)}", set())
 
 
-def _set_weights(path: Path, name: str, layer: tf.keras.layers.Layer, weights: Weights) -> None:
-    expected = [tuple(weight.shape) for weight in layer.weights]
-    if not expected:
-        return
-    try:
-        arrays = weights(name, len(expected))
-    except KeyError as error:
-        raise ZooError(f"{path}: has no weights of the layer {name} ({error})") from error
-    if [array.shape for array in arrays] != expected:
-        raise ZooError(
-            f"{path}: layer {name} has weights {[a.shape for a in arrays]}; it needs {expected}"
+def _load(file: Any, group: str, layer: Any, path: Path, owner: str, visited: set[int]) -> None:
+    """Loads a layer's own variables, then those of the layers that it holds."""
+    visited.add(id(layer))
+    own: dict[str, Any] = {}
+    layer.save_own_variables(own)
+    if own:
+        shapes = {key: tuple(value.shape) for key, value in own.items()}
+        layer.load_own_variables(
+            {
+                key: read_array(file, f"{group}/vars/{key}", shape, path, owner)
+                for key, shape in shapes.items()
+            }
         )
-    if not all(np.isfinite(array).all() for array in arrays):
-        raise ZooError(f"{path}: has weights that are NaN or infinite")
-    layer.set_weights(arrays)
+    for names, inner in _held(layer):
+        if inner.weights and id(inner) not in visited:
+            places = [f"{group}/{name}" for name in names]
+            place = next((p for p in places if member(file, p, path) is not None), places[0])
+            _load(file, place, inner, path, owner, visited)
 
 
-def _corpus_config(path: Path, saved: Any, entries: Sequence[Any]) -> dict[str, Any]:
-    kind = saved["class_name"]
-    if kind not in ("Sequential", "Functional"):
-        raise ZooError(f"{path}: is a {kind}; Sequential and functional models can be read")
-    known = LAYERS | MERGES if kind == "Functional" else LAYERS
-    layers = []
-    for i, entry in enumerate(entries):
-        if entry["class_name"] not in known:
-            raise ZooError(
-                f"{path}: layer {i} is a {entry['class_name']}; "
-                f"a corpus may have {', '.join(sorted(known))}"
-            )
-        arguments = _arguments(entry["class_name"], entry["config"])
-        layers.append({"layer_name": entry["class_name"], **arguments})
-    shapes = [
-        e["config"].get("batch_shape") or e["config"].get("batch_input_shape")
-        for e in saved["config"]["layers"]
-    ]
-    shape = next((shape for shape in shapes if shape), None)
-    if shape is None:
-        raise ZooError(f"{path}: does not say its input shape; build the model before saving it")
-    if kind == "Functional":
-        _add_branches(path, saved["config"], entries, layers)
-    return {"model_config": layers, "input_shape": list(shape[1:])}
+def _held(layer: Any) -> list[tuple[list[str], Any]]:
+    """The layers among a layer's attributes, each with all names under which it may be saved."""
+    found: dict[int, tuple[list[str], Any]] = {}
+    for attribute, value in vars(layer).items():
+        values = list(value.values()) if isinstance(value, dict) else value
+        if isinstance(value, tf.keras.layers.Layer):
+            held = [("", value)]
+        elif isinstance(values, (list, tuple)):
+            inside = [v for v in values if isinstance(v, tf.keras.layers.Layer)]
+            numbers = counted([snake_case(type(v).__name__) for v in inside])
+            held = [(f"/{number}", v) for number, v in zip(numbers, inside)]
+        else:
+            continue
+        for number, inner in held:
+            # Keras 3 prefers the property of a private attribute.
+            names = [f"{attribute.lstrip('_')}{number}", f"{attribute}{number}"]
+            found.setdefault(id(inner), ([], inner))[0].extend(names)
+    return list(found.values())
 
 
-def _add_branches(
-    path: Path, config: Any, entries: Sequence[Any], layers: Sequence[dict[str, Any]]
-) -> None:
-    """Tells layers their names and what they take, unless each takes the one before it."""
-    inputs = [e["config"]["name"] for e in config["layers"] if e["class_name"] == "InputLayer"]
-    outputs = _taken(config["output_layers"])
-    names = [entry["config"]["name"] for entry in entries]
-    if len(inputs) != 1 or outputs != names[-1:]:
-        raise ZooError(
-            f"{path}: has the inputs {', '.join(inputs)} and the outputs {', '.join(outputs)}; "
-            "a classifier has one of each"
-        )
-    taken = []
-    for name, entry in zip(names, entries):
-        if len(entry["inbound_nodes"]) != 1:
-            raise ZooError(f"{path}: layer {name} is used {len(entry['inbound_nodes'])} times")
-        taken.append([INPUT if n == inputs[0] else n for n in _taken(entry["inbound_nodes"])])
-    if taken == [[INPUT], *([name] for name in names[:-1])]:
-        return
-    for name, before, layer in zip(names, taken, layers):
-        layer.update(name=name, inputs=before)
-
-
-def _taken(node: Any) -> list[str]:
-    """The names of the layers behind the tensors of a node, as Keras 2 or Keras 3 writes it."""
-    if isinstance(node, dict):
-        if node.get("class_name") == "__keras_tensor__":
-            return [node["config"]["keras_history"][0]]
-        return _taken(node.get("args", []))
-    if not isinstance(node, list) or not node:
-        return []
-    return [node[0]] if isinstance(node[0], str) else [name for n in node for name in _taken(n)]
-
-
-def _arguments(kind: str, saved: dict[str, Any]) -> dict[str, Any]:
-    """What the layer needs to be told: what differs from its defaults."""
-    defaults = {
-        name: parameter.default
-        for name, parameter in inspect.signature(getattr(tf.keras.layers, kind)).parameters.items()
-    }
-    return {
-        name: value
-        for name, value in saved.items()
-        if value is not None
-        and not _IGNORED.fullmatch(name)
-        and (name, value) != ("data_format", "channels_last")
-        and value != defaults.get(name, inspect.Parameter.empty)
-    }
+def _finalize(graph: Graph) -> None:
+    for leaf in graph.leaves:
+        if hasattr(leaf.layer, "finalize_state"):
+            leaf.layer.finalize_state()

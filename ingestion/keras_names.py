@@ -1,4 +1,4 @@
-"""Names of layers and weights as Keras 2 gives them, for a model of any Keras."""
+"""Names of layers and weights in the corpus' files, for a model of any Keras."""
 
 from __future__ import annotations
 
@@ -42,10 +42,43 @@ def named_weights(model: Any, weights: Sequence[np.ndarray]) -> NamedWeights:
     """Weights in the order of `model.get_weights()`, each under its layer and name (`kernel:0`)."""
     rest = iter(weights)
     return [
-        (name, [(_weight_name(weight), next(rest)) for weight in layer.weights])
+        (name, [(f"{last_name(weight)}:0", next(rest)) for weight in layer.weights])
         for name, layer in zip(layer_names(model), model.layers)
     ]
 
 
-def _weight_name(weight: Any) -> str:
-    return weight.name.split("/")[-1].split(":")[0] + ":0"
+def leaf_layers(model: Any) -> list[tuple[str, Any]]:
+    """The layers with weights of a model and of the models in it, once each, by their names from
+    the outermost on: `base/conv1`."""
+    found: dict[int, tuple[str, Any]] = {}
+    for layer in model.layers:
+        if is_graph(layer):
+            for name, leaf in leaf_layers(layer):
+                found.setdefault(id(leaf), (f"{layer.name}/{name}", leaf))
+        elif layer.weights:
+            found.setdefault(id(layer), (layer.name, layer))
+    return list(found.values())
+
+
+def leaf_weights(model: Any) -> NamedWeights:
+    """The weights of the model by leaf layer; names that several of a layer have are numbered."""
+    return [
+        (name, list(zip(_numbered(layer.weights), layer.get_weights())))
+        for name, layer in leaf_layers(model)
+    ]
+
+
+def is_graph(layer: Any) -> bool:
+    """Whether a layer is a model whose layers are known, not a model class of the user's."""
+    import tensorflow as tf
+
+    return isinstance(layer, tf.keras.Sequential) or type(layer).__name__ == "Functional"
+
+
+def last_name(weight: Any) -> str:
+    """`kernel` of `conv2d/kernel:0`."""
+    return weight.name.split("/")[-1].split(":")[0]
+
+
+def _numbered(weights: Sequence[Any]) -> list[str]:
+    return [f"{name}:0" for name in counted([last_name(weight) for weight in weights])]

@@ -3,26 +3,30 @@
 In the competition's format layers are a chain, each on the output of the one before it. Ours knows
 branches as well, for networks with shortcuts: a layer may have a `name`, and `inputs`, the names of
 the layers that it takes (`input` is what the network takes). Such a model is a functional one, and
-its weights are found by the names of its layers.
+its weights are found by the names of its layers. What neither can say stands in `keras_config`
+instead of `model_config`: Keras' own configuration, checked by `ingestion.keras_config`.
 
 A corpus comes from outside, so a file of it must not be able to run code: only the layer classes
-listed here are built, and only with plain values as arguments. Weights are checked against the
-model before the first one is set, so a model is loaded whole or not at all.
+listed here, or Keras' own, are built, and only with plain values as arguments. Weights are checked
+against the model before the first one is set, so a model is loaded whole or not at all.
 """
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
-from ingestion.corpus import is_chain
-from ingestion.errors import CorpusError
+from ingestion.corpus import KERAS_CONFIG, is_chain
+from ingestion.custom import Custom
+from ingestion.errors import CorpusError, first_line
+from ingestion.keras_graph import Graph, build_graph
+from ingestion.keras_names import leaf_layers
 from ingestion.weights import read_weights
+from scoring.files import parse_json
 
 # fmt: off
 LAYERS = frozenset({
@@ -37,6 +41,8 @@ LAYERS = frozenset({
 MERGES = frozenset({"Add", "Average", "Concatenate", "Maximum", "Minimum", "Multiply", "Subtract"})
 # fmt: on
 
+_LARGEST_CONFIG = 64 * 2**20  # bytes
+_LARGEST = 10**7  # of any argument: a number above it is no size of a layer
 INPUT = "input"  # the name of what the network takes
 
 # Defaults of Keras 2 that Keras 3 no longer has.
@@ -47,7 +53,7 @@ _KERAS2_DEFAULTS = {
 _NOT_ARGUMENTS = ("layer_name", "input_shape", "batch_input_shape", "inputs")
 
 
-def load_model(folder: Path) -> tf.keras.Model:
+def load_model(folder: Path, custom: Custom | None = None) -> tf.keras.Model:
     """The trained model of a `model_<id>` folder.
 
     Where the folder has `weights_init.hdf5`, the model carries `initial_weights`, a list of arrays
@@ -55,12 +61,15 @@ def load_model(folder: Path) -> tf.keras.Model:
     """
     folder = Path(folder)
     config_path = folder / "config.json"
-    model = build_model(read_config(config_path), config_path)
+    config = read_config(config_path)
+    model = build_model(config, config_path, custom)
+    # Only the layers of the kit's chains stand in one order under every Keras.
+    by_name = not is_chain(config)
     initial_path = folder / "weights_init.hdf5"
     if initial_path.is_file():
-        _set_weights(model, initial_path)
+        _set_weights(model, initial_path, by_name)
         model.initial_weights = model.get_weights()
-    _set_weights(model, folder / "weights.hdf5")
+    _set_weights(model, folder / "weights.hdf5", by_name)
     return model
 
 
@@ -69,21 +78,29 @@ def read_config(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise CorpusError(path, "is missing; a model needs its configuration")
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        if path.stat().st_size > _LARGEST_CONFIG:
+            raise ValueError(f"it has more than {_LARGEST_CONFIG} bytes")
+        config = parse_json(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise CorpusError(path, f"is not JSON ({error})") from error
-    if not isinstance(config, dict) or not {"model_config", "input_shape"} <= config.keys():
+    if not isinstance(config, dict) or "input_shape" not in config:
         raise CorpusError(path, "has no `model_config` and `input_shape`")
+    if ("model_config" in config) is (KERAS_CONFIG in config):
+        raise CorpusError(path, f"has no `model_config`, or both it and `{KERAS_CONFIG}`")
     return config
 
 
-def build_model(config: Mapping[str, Any], path: Path = Path("config.json")) -> tf.keras.Model:
+def build_model(
+    config: Mapping[str, Any], path: Path = Path("config.json"), custom: Custom | None = None
+) -> tf.keras.Model:
     """A built, untrained model of the configuration; `path` is named in errors."""
+    if KERAS_CONFIG in config:
+        return build_classifier(config[KERAS_CONFIG], path, custom).model
     layers, shape = config["model_config"], _plain(config["input_shape"])
     if not isinstance(layers, list) or not layers:
         raise CorpusError(path, "has no layers in `model_config`")
-    if not isinstance(shape, list) or not all(isinstance(n, int) and n > 0 for n in shape):
-        raise CorpusError(path, f"has the input_shape {shape!r}; expected positive integers")
+    if not isinstance(shape, list) or not all(_is_size(n) for n in shape):
+        raise CorpusError(path, f"has the input_shape {shape!r:.80}; expected positive integers")
     try:
         if not is_chain(config):
             return _functional(layers, shape, path)
@@ -93,11 +110,23 @@ def build_model(config: Mapping[str, Any], path: Path = Path("config.json")) -> 
             raise ValueError("a layer does not fit the output of the layer before it")
     except CorpusError:
         raise
-    except (ValueError, TypeError, tf.errors.OpError) as error:
+    except Exception as error:  # whatever Keras says to arguments that do not fit
         raise CorpusError(
-            path, f"does not build on inputs of shape {shape} ({_first_line(error)})"
+            path, f"does not build on inputs of shape {shape} ({first_line(error)})"
         ) from error
     return model
+
+
+def build_classifier(saved: Any, path: Path, custom: Custom | None = None) -> Graph:
+    """The network of a Keras configuration, which must have one input and one output."""
+    graph = build_graph(saved, path, custom)
+    inputs, outputs = graph.model.inputs, graph.model.outputs
+    if len(inputs) != 1 or len(outputs) != 1:
+        raise CorpusError(
+            path,
+            f"has {len(inputs)} inputs and {len(outputs)} outputs; a classifier has one of each",
+        )
+    return graph
 
 
 def _functional(entries: list[Any], shape: list[int], path: Path) -> tf.keras.Model:
@@ -129,11 +158,11 @@ def _layer(
     entry: Any, index: int, path: Path, known: frozenset[str] = LAYERS, **defaults: Any
 ) -> tf.keras.layers.Layer:
     if not isinstance(entry, dict) or not isinstance(entry.get("layer_name"), str):
-        raise CorpusError(path, f"layer {index} has no `layer_name`, found {entry!r}")
+        raise CorpusError(path, f"layer {index} has no `layer_name`, found {entry!r:.80}")
     name = entry["layer_name"]
     if name not in known:
         raise CorpusError(
-            path, f"layer {index} is a {name!r}, which is not built: only known layers are"
+            path, f"layer {index} is a {name!r:.80}, which is not built: only known layers are"
         )
     arguments = {**defaults, **_KERAS2_DEFAULTS.get(name, {})}
     for key, value in entry.items():
@@ -141,7 +170,8 @@ def _layer(
             continue
         if not _is_plain(value):
             raise CorpusError(
-                path, f"layer {index} ({name}): {key}={value!r} is not a number, text or list"
+                path,
+                f"layer {index} ({name}): {key!s:.40}={value!r:.80} is not a number, text or list",
             )
         # Keras 2 writes the axis of a batch normalization as a list of one.
         value = _plain(value)
@@ -149,41 +179,30 @@ def _layer(
         arguments[key] = value[0] if one else value
     try:
         return getattr(tf.keras.layers, name)(**arguments)
-    except (ValueError, TypeError) as error:
-        raise CorpusError(path, f"layer {index} ({name}): {_first_line(error)}") from error
+    except Exception as error:  # whatever Keras says to arguments that are not its own
+        raise CorpusError(path, f"layer {index} ({name}): {first_line(error)}") from error
 
 
-def _set_weights(model: tf.keras.Model, path: Path) -> None:
-    found = read_weights(path)
-    layers = [layer for layer in model.layers if layer.weights]
-    if len(found) != len(layers):
-        raise CorpusError(
-            path,
-            f"has weights of {len(found)} layers; the model has {len(layers)} layers with some",
-        )
-    if not isinstance(model, tf.keras.Sequential):  # whose layers stand in no one order
-        named = dict(found)
-        missing = [layer.name for layer in layers if layer.name not in named]
-        if missing:
-            raise CorpusError(path, f"has no weights of the layers {', '.join(missing)}")
-        found = [(layer.name, named[layer.name]) for layer in layers]
-    for layer, (name, arrays) in zip(layers, found):
-        expected = [tuple(weight.shape) for weight in layer.weights]
-        shapes = [array.shape for array in arrays]
-        if shapes != expected:
-            raise CorpusError(
-                path, f"layer {name} has shapes {shapes}; {layer.name} expects {expected}"
-            )
-        if not all(np.isfinite(array).all() for array in arrays):
-            raise CorpusError(path, f"layer {name} has weights that are NaN or infinite")
-    for layer, (_, arrays) in zip(layers, found):
+def _set_weights(model: tf.keras.Model, path: Path, by_name: bool) -> None:
+    layers = leaf_layers(model)
+    expected = [(name, [tuple(w.shape) for w in layer.weights]) for name, layer in layers]
+    found = read_weights(path, expected, by_name=by_name)
+    for (_, layer), arrays in zip(layers, found):
         layer.set_weights(arrays)
+        if hasattr(layer, "finalize_state"):  # a normalization computes with what it has then
+            layer.finalize_state()
 
 
 def _is_plain(value: Any) -> bool:
     if isinstance(value, list):
         return all(_is_plain(item) for item in value)
-    return value is None or isinstance(value, (bool, int, float, str))
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return math.isfinite(value) and abs(value) <= _LARGEST
+    return value is None or isinstance(value, (bool, str))
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _LARGEST
 
 
 def _plain(value: Any) -> Any:
@@ -191,7 +210,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]

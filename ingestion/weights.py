@@ -1,67 +1,132 @@
 """The Keras-2 `save_weights` file (hdf5): read and written directly, alike under every Keras.
 
 Layout: attribute `layer_names` on the root; per layer a group with attribute `weight_names`, under
-which each named data set is one weight. Attributes longer than hdf5's limit are split by Keras into
-`name0`, `name1`, …; both forms are read.
+which each named data set is one weight. In a whole model that was saved as hdf5 the same stands in
+the group `model_weights`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 
 from ingestion.errors import CorpusError
+from ingestion.hdf5 import Shape, member, names, opened, read_array
 
-LayerWeights = tuple[str, list[np.ndarray]]  # the layer's name and its weights in Keras' order
+Expected = tuple[str, list[Shape]]  # the name of a layer and the shapes of its weights
+
+_LONGEST_ATTRIBUTE = 60_000  # bytes; hdf5 has 64 KB for all attributes of a group
 
 
-def read_weights(path: Path) -> list[LayerWeights]:
-    """All layers that have weights, in the file's order."""
-    import h5py
+def read_weights(
+    path: Path, layers: Sequence[Expected], *, by_name: bool
+) -> list[list[np.ndarray]]:
+    """The weights of the layers, which all have some; found by name, or in the file's order.
 
-    if not path.is_file():
-        raise CorpusError(path, "is missing; a model needs its weights")
-    try:
-        with h5py.File(path, "r") as file:
-            root = file.get("model_weights", file)
-            if "layer_names" not in root.attrs and "layer_names0" not in root.attrs:
-                raise CorpusError(path, "has no `layer_names`; expected a Keras-2 weight file")
-            layers = []
-            for name in _names(root, "layer_names"):
-                group = root[name]
-                weights = [np.asarray(group[w]) for w in _names(group, "weight_names")]
-                if weights:
-                    layers.append((name, weights))
-            return layers
-    except (OSError, KeyError, RuntimeError) as error:
-        raise CorpusError(path, f"is not a whole hdf5 weight file ({error})") from error
+    Everything is compared with what is expected before the first array is read.
+    """
+    with _root(path) as root:
+        found = {name: _weight_names(root, name, path) for name in names(root, "layer_names", path)}
+        found = {name: weights for name, weights in found.items() if weights}
+        if len(found) != len(layers):
+            raise CorpusError(
+                path,
+                f"has weights of {len(found)} layers; the model has {len(layers)} layers with some",
+            )
+        missing = [name for name, _ in layers if name not in found]
+        if by_name and missing:
+            raise CorpusError(path, f"has no weights of the layers {', '.join(missing[:8])}")
+        order = [name for name, _ in layers] if by_name else list(found)
+        for name, (expected, shapes) in zip(order, layers):
+            declared = [_declared(root, name, weight, path) for weight in found[name]]
+            if declared != shapes:
+                raise CorpusError(
+                    path, f"layer {name} has shapes {declared}; {expected} expects {shapes}"
+                )
+        return [
+            [
+                read_array(root[name], weight, shape, path, f"layer {name}")
+                for weight, shape in zip(found[name], shapes)
+            ]
+            for name, (_, shapes) in zip(order, layers)
+        ]
+
+
+def read_named_weights(path: Path, layer: str, expected: Sequence[tuple[str, Shape]]) -> list[Any]:
+    """The weights of one layer of a whole model, whose last names must be those expected."""
+    with _root(path) as root:
+        if layer not in names(root, "layer_names", path):
+            raise CorpusError(path, f"has no weights of the layer {layer}")
+        found = _weight_names(root, layer, path)
+        last = [name.split("/")[-1].split(":")[0] for name in found]
+        if last != [name for name, _ in expected]:
+            raise CorpusError(
+                path,
+                f"layer {layer} has the weights {_some(last)}; "
+                f"the model has {_some([name for name, _ in expected])}",
+            )
+        return [
+            read_array(root[layer], name, shape, path, f"layer {layer}")
+            for name, (_, shape) in zip(found, expected)
+        ]
 
 
 def write_weights(path: Path, layers: Sequence[tuple[str, Sequence[tuple[str, Any]]]]) -> None:
     """Writes `(layer name, [(weight name such as "kernel:0", array), …])` as Keras 2 would."""
-    import h5py
-
     with h5py.File(path, "w") as file:
         file.attrs["backend"] = b"tensorflow"
         file.attrs["keras_version"] = b"2.15.0"
-        file.attrs["layer_names"] = np.array([name.encode() for name, _ in layers])
+        _write_names(file, "layer_names", [name for name, _ in layers])
         for name, weights in layers:
-            group = file.create_group(name)
-            names = [f"{name}/{weight}".encode() for weight, _ in weights]
-            group.attrs["weight_names"] = np.array(names) if names else np.zeros(0, dtype="S1")
-            for (_, value), weight_name in zip(weights, names):
-                group.create_dataset(weight_name.decode(), data=np.asarray(value, np.float32))
+            group = file.require_group(name)
+            _write_names(group, "weight_names", [f"{name}/{weight}" for weight, _ in weights])
+            for weight, value in weights:
+                array = np.asarray(value)
+                stored = array if array.dtype == np.float64 else array.astype(np.float32)
+                group.create_dataset(f"{name}/{weight}", data=stored)
 
 
-def _names(group: Any, attribute: str) -> list[str]:
-    if attribute in group.attrs:
-        values = list(group.attrs[attribute])
-    else:
-        values, part = [], 0
-        while f"{attribute}{part}" in group.attrs:
-            values += list(group.attrs[f"{attribute}{part}"])
-            part += 1
-    return [v.decode() if isinstance(v, bytes) else str(v) for v in values]
+def _write_names(group: Any, attribute: str, values: Sequence[str]) -> None:
+    encoded = np.array([value.encode() for value in values], dtype="S" if values else "S1")
+    parts = -(-encoded.nbytes // _LONGEST_ATTRIBUTE)
+    if parts <= 1:
+        group.attrs[attribute] = encoded
+        return
+    for i, part in enumerate(np.array_split(encoded, parts)):
+        group.attrs[f"{attribute}{i}"] = part
+
+
+@contextlib.contextmanager
+def _root(path: Path) -> Iterator[Any]:
+    """The group that has the layers."""
+    if not path.is_file():
+        raise CorpusError(path, "is missing; a model needs its weights")
+    with opened(path) as file:
+        found = member(file, "model_weights", path) or file
+        if "layer_names" not in found.attrs and "layer_names0" not in found.attrs:
+            raise CorpusError(path, "has no `layer_names`; expected a Keras-2 weight file")
+        yield found
+
+
+def _weight_names(root: Any, layer: str, path: Path) -> list[str]:
+    group = member(root, layer, path)
+    if not isinstance(group, h5py.Group):
+        raise CorpusError(path, f"is not a whole hdf5 weight file: it has no layer {layer}")
+    return names(group, "weight_names", path)
+
+
+def _declared(root: Any, layer: str, weight: str, path: Path) -> Shape | None:
+    """The shape that a data set says it has."""
+    found = member(root[layer], weight, path)
+    if not isinstance(found, h5py.Dataset):
+        raise CorpusError(path, f"layer {layer} has no weight {weight}")
+    return found.shape
+
+
+def _some(items: Sequence[str]) -> str:
+    return ", ".join(items[:8]) + (f" and {len(items) - 8} more" if len(items) > 8 else "")

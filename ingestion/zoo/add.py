@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.arrays import Data, Split
+from ingestion.corpus import KERAS_CONFIG
 from ingestion.errors import ZooError
 from ingestion.zoo.layout import Zoo
 
@@ -19,7 +20,7 @@ def add(root: Path, task: str, path: Path, data: Data | None, hparams: Mapping[s
     input shape and the names of the hyperparameters of its first model; later ones must agree.
     """
     from ingestion.any_model import read_model
-    from ingestion.keras_names import named_weights
+    from ingestion.keras_names import leaf_weights, named_weights
     from ingestion.shards import read_data
 
     config, model = read_model(path)
@@ -54,9 +55,13 @@ def add(root: Path, task: str, path: Path, data: Data | None, hparams: Mapping[s
             "test_acc": _accuracy(model, data.test, path),
         }
         number = _next_number(known or {}, records)
-        weights = {"weights.hdf5": named_weights(model, model.get_weights())}
+        named = (
+            leaf_weights(model)
+            if KERAS_CONFIG in config
+            else named_weights(model, model.get_weights())
+        )
         record = {"hparams": dict(hparams), "metrics": metrics, "added_from": path.name}
-        zoo.write_model(task, number, config, weights, record)
+        zoo.write_model(task, number, config, {"weights.hdf5": named}, record)
         zoo.write_references(task)
     return number
 
@@ -71,10 +76,9 @@ def _next_number(settings: Mapping[str, Any], records: Mapping[int, Any]) -> int
 
 def _accuracy(model: Any, split: Split, path: Path) -> float:
     expected, outputs = tuple(model.input_shape[1:]), model.output_shape[1:]
-    if expected != split.images.shape[1:]:
-        raise ZooError(
-            f"{path}: takes inputs of shape {expected}; the data has {split.images.shape[1:]}"
-        )
+    found = split.images.shape[1:]
+    if len(expected) != len(found) or any(n not in (None, m) for n, m in zip(expected, found)):
+        raise ZooError(f"{path}: takes inputs of shape {expected}; the data has {found}")
     if len(outputs) != 1 or outputs[0] <= split.labels.max():
         raise ZooError(
             f"{path}: has outputs of shape {outputs}; the data has {split.labels.max() + 1} classes"
