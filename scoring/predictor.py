@@ -21,12 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from scoring.errors import ScoringError
+from scoring.files import read_json_object
 
 Floats = npt.NDArray[np.float64]
 
@@ -81,13 +83,17 @@ class Predictor:
         """The predicted gaps [models] of `values` [models, measures]."""
         return np.clip(self.intercept + values @ np.array(self.weights), -1.0, 1.0)
 
+    def gap(self, values: Sequence[float]) -> float:
+        """The predicted gap of one model from its measures, in their order."""
+        return float(self.gaps(np.array([values], np.float64))[0])
+
     def predict(self, values: Mapping[str, float]) -> Prediction:
         """The gap of one model from its measures."""
         missing = [name for name in self.measures if name not in values]
         if missing:
             raise ScoringError(f"the predictor needs {', '.join(missing)}, which the model lacks")
-        row = np.array([values[name] for name in self.measures])
-        gap = float(self.gaps(row[None])[0])
+        row = [values[name] for name in self.measures]
+        gap = self.gap(row)
         outside = tuple(
             name
             for name, value, low, high in zip(self.measures, row, self.smallest, self.largest)
@@ -118,6 +124,11 @@ def from_json(content: Mapping[str, Any], where: str) -> Predictor:
     except TypeError as error:
         raise ScoringError(f"{where}: is a damaged predictor ({error})") from error
     return predictor
+
+
+def read_predictor(path: str | Path) -> Predictor:
+    """The predictor that `pgdl learn` wrote."""
+    return from_json(read_json_object(Path(path)), str(path))
 
 
 def learn(tasks: Sequence[KnownTask], measures: Sequence[str], coverage: float = 0.9) -> Predictor:

@@ -19,8 +19,10 @@ from dataclasses import fields, replace
 from ingestion.source_closure import is_ours
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import UnknownNameError
+from pgdl_measures.registry import complexity
 from pgdl_measures.registry import measures as registered
 from scoring.combine import MODEL_BY_MODEL
+from scoring.predictor import Predictor
 from starting_kit_adapter.bundle.errors import BundleError
 from starting_kit_adapter.bundle.vendor import vendored
 
@@ -48,7 +50,7 @@ Made by `pgdl bundle`; larger means a larger predicted generalization gap.
 """
 
 from {package}.pgdl_measures.base import Measure, Subject
-from {package}.scoring.combine import combine_one
+from {package}.{module} import {name}
 
 MEASURES = [
 {measures}
@@ -57,7 +59,8 @@ MEASURES = [
 
 def complexity(model, dataset):
     subject = Subject(model, dataset, max_bytes=MEASURES[0].max_bytes)
-    return combine_one({rule!r}, [measure.on(subject) for measure in MEASURES])
+    values = [measure.on(subject) for measure in MEASURES]
+    return {combined}
 '''
 
 
@@ -70,27 +73,22 @@ def submission_files(measures: Sequence[Measure], rule: str | None = None) -> di
         )
     if rule is not None and rule not in MODEL_BY_MODEL:
         raise UnknownNameError("combination", rule, MODEL_BY_MODEL)
-    description = describe(measures, rule)
-    inside = [_inside(measure) for measure in measures]
-    modules = {"pgdl_measures.base", *(module for m in measures for module in _modules(m))}
-    if not all(map(is_ours, modules)):  # a user's code may ask for any measure, and register
-        modules |= {module for m in registered() for module in _modules(m)}
-        modules.add("pgdl_measures.own_perturbations")
     if rule is None:
-        program = _ONE.format(description=description, package=PACKAGE, measure=inside[0])
-    else:
-        modules.add("scoring.combine")
-        program = _SEVERAL.format(
-            description=description,
-            package=PACKAGE,
-            measures="\n".join(f"    {measure!r}," for measure in inside),
-            rule=rule,
+        program = _ONE.format(
+            description=describe(measures), package=PACKAGE, measure=_inside(measures[0])
         )
-    return {
-        "complexity.py": program.encode(),
-        "metadata": f"description: {json.dumps(description)}\n".encode(),  # JSON text is YAML text
-        **vendored(modules, PACKAGE),
-    }
+        return _files(program, describe(measures), measures)
+    combined = f"combine_one({rule!r}, values)"
+    return _several(describe(measures, rule), measures, "scoring.combine:combine_one", combined)
+
+
+def predictor_files(predictor: Predictor) -> dict[str, bytes]:
+    """The files of a submission that is a learned predictor of the gap."""
+    measures = [complexity(name, **predictor.options.get(name, {})) for name in predictor.measures]
+    names, tasks = ", ".join(predictor.measures), ", ".join(predictor.tasks)
+    description = f"gap predicted from {names}, learned from {tasks}"
+    combined = f"{predictor!r}.gap(values)"
+    return _several(description, measures, "scoring.predictor:Predictor", combined)
 
 
 def describe(measures: Sequence[Measure], rule: str | None = None) -> str:
@@ -100,6 +98,37 @@ def describe(measures: Sequence[Measure], rule: str | None = None) -> str:
     options = {k: v for measure in measures for k, v in measure.options.items()}
     settings = ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
     return f"{what} ({settings})" if settings else what
+
+
+def _several(
+    description: str, measures: Sequence[Measure], combining: str, combined: str
+) -> dict[str, bytes]:
+    """A submission of the expression `combined` of `values`; `combining` is what it needs."""
+    module, _, name = combining.partition(":")
+    program = _SEVERAL.format(
+        description=description,
+        package=PACKAGE,
+        module=module,
+        name=name,
+        measures="\n".join(f"    {_inside(measure)!r}," for measure in measures),
+        combined=combined,
+    )
+    return _files(program, description, measures, module)
+
+
+def _files(
+    program: str, description: str, measures: Sequence[Measure], *others: str
+) -> dict[str, bytes]:
+    """The program with its description, and the modules of the measures and `others`."""
+    modules = {"pgdl_measures.base", *(module for m in measures for module in _modules(m))}
+    if not all(map(is_ours, modules)):  # a user's code may ask for any measure, and register
+        modules |= {module for m in registered() for module in _modules(m)}
+        modules.add("pgdl_measures.own_perturbations")
+    return {
+        "complexity.py": program.encode(),
+        "metadata": f"description: {json.dumps(description)}\n".encode(),  # JSON text is YAML text
+        **vendored([*modules, *others], PACKAGE),
+    }
 
 
 def _inside(measure: Measure) -> Measure:

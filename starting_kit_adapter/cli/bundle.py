@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 from pathlib import Path
 
+from ingestion.quiet import import_tensorflow
 from starting_kit_adapter.terminal.run_options import parse_option
 
 HELP = "Write a measure as a submission zip that the starting kit and Codabench run"
@@ -15,6 +17,7 @@ examples:
   pgdl bundle -m gi_intra_l0 --set batches=20 --set seed=1 -o submission.zip
   pgdl bundle -m mymodule:my_measure -o submission.zip            one of your own, in mymodule.py
   pgdl bundle -m pal_intra_l0,pal_inter_l0 --combine prod -o submission.zip
+  pgdl bundle --predictor predictor.json -o submission.zip        what `pgdl learn` learned
 
 Combinations are the paper's PROD, AVG and PROD+AVG, as of `pgdl combine`. Measures are combined as
 they are registered, larger meaning a larger gap. Where none of the values is positive (Pal,
@@ -25,8 +28,10 @@ from model to model its products differ from those of `pgdl combine`, which sees
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-m", "--measures", required=True, help="one name, or several separated by commas"
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("-m", "--measures", help="one name, or several separated by commas")
+    what.add_argument(
+        "--predictor", type=Path, metavar="FILE", help="a predictor of the gap, by `pgdl learn`"
     )
     parser.add_argument(
         "--combine", metavar="RULE", help="how several measures are combined: avg, prod, prod_avg"
@@ -43,19 +48,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ingestion.run.chosen import choose_measures
     from starting_kit_adapter.bundle.archive import write_zip, zip_bytes
-    from starting_kit_adapter.bundle.submission import describe, submission_files
+
+    files = _of_predictor(args) if args.predictor else _of_measures(args)
+    write_zip(args.output, files)
+    digest = hashlib.sha256(zip_bytes(files)).hexdigest()
+    description = files["metadata"].decode().partition(": ")[2].strip()
+    print(f"wrote {args.output}: {json.loads(description)}")
+    print(f"{len(files)} files, sha256 {digest}")
+    return 0
+
+
+def _of_measures(args: argparse.Namespace) -> dict[str, bytes]:
+    from ingestion.run.chosen import choose_measures
+    from starting_kit_adapter.bundle.submission import submission_files
 
     options = dict(map(parse_option, args.options))
     if options:  # to know if the measures have them, these must be imported
-        from ingestion.quiet import import_tensorflow
-
         import_tensorflow()
     measures = choose_measures([name.strip() for name in args.measures.split(",")], options)
-    files = submission_files(measures, args.combine)
-    write_zip(args.output, files)
-    digest = hashlib.sha256(zip_bytes(files)).hexdigest()
-    print(f"wrote {args.output}: {describe(measures, args.combine)}")
-    print(f"{len(files)} files, sha256 {digest}")
-    return 0
+    return submission_files(measures, args.combine)
+
+
+def _of_predictor(args: argparse.Namespace) -> dict[str, bytes]:
+    from scoring.predictor import read_predictor
+    from starting_kit_adapter.bundle.errors import BundleError
+    from starting_kit_adapter.bundle.submission import predictor_files
+
+    if args.options or args.combine:
+        raise BundleError("a predictor has its own options and weights: leave out --set, --combine")
+    import_tensorflow()
+    return predictor_files(read_predictor(args.predictor))

@@ -17,6 +17,7 @@ from ingestion.run.chosen import choose_measures
 from pgdl_measures import complexity, measures
 from pgdl_measures.base import Measure
 from scoring.combine import combine_one
+from scoring.predictor import Predictor
 from starting_kit_adapter.bundle.archive import write_zip
 from starting_kit_adapter.bundle.submission import submission_files
 from starting_kit_adapter.submission.unzip import unzip
@@ -99,6 +100,21 @@ def test_a_combination_in_the_kit(values, corpus, clean_environment, tmp_path):
             model: combine_one(rule, [values[name][task][model] for name in names])
             for model in models
         }
+
+
+def test_a_learned_predictor_by_our_ingestion(values, corpus, program, clean_environment, tmp_path):
+    names, weights = ("gi_intra_l0", "pal_intra_l0"), (0.5, 0.001)
+    options = {name: {"batches": 3, "seed": 1} for name in names}
+    ends = {"smallest": (0.0, 0.0), "largest": (1.0, 1.0)}
+    predictor = Predictor(names, weights, 0.1, 0.01, 0.05, 0.9, **ends, tasks={}, options=options)
+    (tmp_path / "predictor.json").write_text(json.dumps(predictor.to_json()))
+    pgdl("bundle", "--predictor", tmp_path / "predictor.json", "-o", tmp_path / "learned.zip")
+    with zipfile.ZipFile(tmp_path / "learned.zip") as bundle:
+        files = {name: bundle.read(name) for name in bundle.namelist()}
+    found = run(program / "ingestion.py", corpus, tmp_path, files, clean_environment)["task_b"]
+    gi, pal = (values[name]["task_b"] for name in names)
+    expected = {model: 0.1 + 0.5 * gi[model] + 0.001 * pal[model] for model in gi}
+    assert found == pytest.approx(expected, rel=1e-12)
 
 
 OWN_MEASURES = """
