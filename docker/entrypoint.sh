@@ -1,5 +1,5 @@
 #!/bin/sh
-# The verbs of pgdl, for whatever user, on a read-only file system: all that libraries want to
+# The verbs of pgdl, and `ingestion` for the kit's ingestion program, for whatever user, on a read-only file system: all that libraries want to
 # write (caches, font lists, compiled kernels) goes to one scratch folder.
 set -eu
 
@@ -14,4 +14,8 @@ export KERAS_HOME="$scratch/keras"
 export MPLCONFIGDIR="$scratch/matplotlib"
 export XDG_CACHE_HOME="$scratch/cache"
 
+if [ "${1:-}" = ingestion ]; then
+    shift
+    exec python3 -m starting_kit_adapter.ingestion "$@"
+fi
 exec pgdl "$@"

@@ -15,6 +15,7 @@ from ingestion.run.fingerprint import toolkit_version
 from pgdl_measures.errors import PgdlError
 from scoring.errors import ScoringError
 from starting_kit_adapter.terminal.negation import join_negated
+from starting_kit_adapter.terminal.stopping import stop_as_interrupted, tell_stopped
 from starting_kit_adapter.terminal.text import as_sentence
 
 VERBS = (
@@ -66,9 +67,8 @@ def main(args: argparse.Namespace) -> int:
     except BrokenPipeError:  # `pgdl ls … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except KeyboardInterrupt:
-        logging.error("interrupted")
-        return 130
+    except KeyboardInterrupt as error:
+        return tell_stopped(error, "run the same command again")
 
 
 def entry_point() -> None:
@@ -76,6 +76,7 @@ def entry_point() -> None:
 
     Not `absl.app.run`: imported inside of it, TensorFlow up to 2.14 compares tensors by identity.
     """
+    stop_as_interrupted()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up chatter
     logging.use_absl_handler()
     logging.get_absl_handler().setFormatter(Formatter("pgdl: %(message)s"))

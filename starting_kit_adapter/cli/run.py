@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +19,7 @@ from starting_kit_adapter.terminal.run_options import (
     read_settings,
     typed,
 )
+from starting_kit_adapter.terminal.stopping import tell_stopped
 from starting_kit_adapter.terminal.text import Progress, duration, table
 
 if TYPE_CHECKING:
@@ -92,9 +92,8 @@ def run(args: argparse.Namespace) -> int:
                 listener=Listener(planned, step, warn),
                 settings=plain(given),
             )
-    except KeyboardInterrupt:
-        print("interrupted; the same command continues from here", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as error:
+        return tell_stopped(error)
     return _tell(report, args.corpus, given)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starting_kit_adapter.terminal.numbers import positive, positive_number, seed
+from starting_kit_adapter.terminal.stopping import tell_stopped
 from starting_kit_adapter.terminal.text import Progress
 
 if TYPE_CHECKING:
@@ -162,9 +163,8 @@ def _build(args: argparse.Namespace) -> int:
     workers = args.workers or max(1, available_cpus() // args.threads)
     try:
         failed = build(args.output, plan, workers, Progress)
-    except KeyboardInterrupt:
-        print("interrupted; the same command continues from here", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as error:
+        return tell_stopped(error)
     print(summary(Zoo(args.output).records(task)))
     for outcome in failed:
         print(f"model_{outcome.job.model} failed: {outcome.problem}", file=sys.stderr)

@@ -6,7 +6,8 @@ just the files that its models and its dataset are made of.
 
 This keeps answers away from programs that look around; it is no prison. A process of the same user
 can follow a link to where the file is and read there what the user may read. Code of strangers
-belongs in a container that has only the input data mounted, as Codabench runs it.
+belongs in a container that has only the input data mounted: Codabench does that, and
+`docker/run.sh --submission SUBMISSION CORPUS OUT`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """The process that a submission runs in: asked for one model after the other, answers with values.
 
-    python -m …submission.worker REQUESTS ANSWERS CORPUS PROGRAM SUBMISSION
+    python -m …submission.worker CHANNEL CORPUS PROGRAM SUBMISSION
 
-REQUESTS and ANSWERS are file descriptors of lines of JSON: `{"task": …, "model": …}` in, and
-`{"value": …}` or `{"error": …}` out. The submission is called as the kit calls it: both folders are
-appended to `sys.path`, `complexity` is imported from `complexity`, the session is cleared before
-every model, and the models of a task get one dataset object.
+CHANNEL is that of `ingestion.processes`: the worker ends when its parent does. Over it go lines of
+JSON, `{"task": …, "model": …}` in, and `{"value": …}` or `{"error": …}` out. The submission is
+called as the kit calls it: both folders are appended to `sys.path`, `complexity` is imported from
+`complexity`, the session is cleared before every model, and the models of a task get one dataset
+object.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from __future__ import annotations
 import inspect
 import json
 import math
-import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -22,17 +22,19 @@ from typing import Any
 
 import numpy as np
 
+from ingestion.processes import connect_to_parent
 from ingestion.quiet import import_tensorflow
+
+_LONGEST = 2000  # characters of a reason
 
 
 def main(arguments: Sequence[str]) -> None:
     """Answers requests until there are no more."""
-    descriptors = [int(text) for text in arguments[:2]]
-    for descriptor in descriptors:
-        os.set_inheritable(descriptor, False)  # not for processes that the submission starts
-    corpus, program, submission = arguments[2:]
-    with os.fdopen(descriptors[0]) as requests, os.fdopen(descriptors[1], "w") as answers:
-        serve: Callable[[dict[str, str]], float] | None = None
+    channel, corpus, program, submission = arguments
+    connection = connect_to_parent(channel)
+    both_ways = connection.fileno()
+    serve: Callable[[dict[str, str]], float] | None = None
+    with open(both_ways, closefd=False) as requests, open(both_ways, "w", closefd=False) as answers:
         for line in requests:
             try:
                 if serve is None:
@@ -40,7 +42,7 @@ def main(arguments: Sequence[str]) -> None:
                 answer: dict[str, Any] = {"value": serve(json.loads(line))}
             except BaseException as error:  # whatever a submission raises, SystemExit too
                 traceback.print_exc()
-                answer = {"error": f"{type(error).__name__}: {error}"}
+                answer = {"error": f"{type(error).__name__}: {error}"[:_LONGEST]}
             answers.write(json.dumps(answer) + "\n")
             answers.flush()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 
 
 def natural(text: str) -> int:
@@ -41,6 +42,14 @@ def fraction(text: str) -> float:
     if not 0 < value <= 1:
         raise argparse.ArgumentTypeError(f"expected a number above 0 and at most 1, found {text!r}")
     return value
+
+
+def size(text: str) -> int:
+    """Bytes: 4G, 500M, 1.5 GB or plain 1000."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip(), re.IGNORECASE)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 4G or 500M")
+    return int(float(match[1]) * 1024 ** "_KMGT".index(match[2].upper() or "_"))
 
 
 def _number(text: str) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ingestion.run.budget import COMPETITION_SECONDS, RULES, Limits
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.terminal.negation import join_negated
-from starting_kit_adapter.terminal.numbers import positive, positive_number, seed
+from starting_kit_adapter.terminal.numbers import positive, positive_number, seed, size
 
 if TYPE_CHECKING:
     from ingestion.run.loop import Executor
@@ -89,7 +88,7 @@ def add_worker_arguments(group: argparse._ActionsContainer) -> None:
     )
     group.add_argument(
         "--memory-limit",
-        type=_size,
+        type=size,
         metavar="SIZE",
         help="memory of a worker, such as 4G or 500M; Linux only",
     )
@@ -227,17 +226,10 @@ def parse_option(text: str) -> tuple[str, Any]:
         raise PgdlError(f"--set {text}: expected OPTION=VALUE")
     if name == "max_bytes":
         try:
-            return name, _size(value)
+            return name, size(value)
         except argparse.ArgumentTypeError as error:
             raise PgdlError(f"--set {text}: {error}") from error
     try:
         return name, json.loads(value)
     except ValueError:
         return name, value  # a word
-
-
-def _size(text: str) -> int:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip(), re.IGNORECASE)
-    if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 4G or 500M")
-    return int(float(match[1]) * 1024 ** "_KMGT".index(match[2].upper() or "_"))

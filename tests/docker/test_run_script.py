@@ -150,3 +150,42 @@ def test_a_smaller_machine_says_so(run):
 def test_help_needs_nothing(run):
     process, given = run("--help")
     assert process.returncode == 0 and given is None and "examples:" in process.stdout
+
+
+def test_a_submission_is_given_the_models_and_the_training_data_alone(run, tmp_path):
+    seen = {
+        "task/dataset_1/train/shard_0.tfrecord",
+        "task/model_1/config.json",
+        "task/model_1/weights.hdf5",
+        "task/model_1/weights_init.hdf5",
+    }
+    hidden = {
+        "task/model_configs.json",
+        "task/dataset_1/test/shard_0.tfrecord",
+        "task/model_1/result.json",
+        "zoo.json",
+        "reference_data/task/model_configs.json",
+    }
+    for name in seen | hidden:
+        path = tmp_path / "zoo" / "input_data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    (tmp_path / "s.zip").write_text("zip")
+    docker = tmp_path / "bin" / "docker"  # lists what is mounted at /corpus, as it is removed later
+    listing = 'case $a in *target=/corpus,*) s=${a#*source=}; find "${s%%,*}/" -type f;; esac'
+    docker.write_text(f'#!/bin/sh\necho "$@"\nfor a; do {listing}; done\n')
+    process, _ = run("--submission", "s.zip", "zoo", "out")
+    assert process.returncode == 0, process.stderr
+    command, *files = process.stdout.splitlines()
+    assert {file.partition("/input_data/")[2] for file in files} == seen
+    assert f"source={tmp_path}/s.zip,target=/submission,readonly" in command
+    assert "target=/corpus,readonly" in command and "--pids-limit" in command
+    assert "--network none" in command and str(tmp_path / "zoo,") not in command
+    assert command.endswith("pgdl-measures:cpu ingestion /corpus /out /tmp /submission")
+    assert not list(tmp_path.glob(".pgdl-*"))
+
+
+def test_a_submission_that_is_not_there(run):
+    process, given = run("--submission", "nowhere.zip", "zoo", "out")
+    assert process.returncode == 2 and given is None
+    assert "there is no submission nowhere.zip" in process.stderr

@@ -96,7 +96,7 @@ def disturb(zoo: Path, out: Path, kills: int, seed: int) -> dict[str, int]:
             os.kill(rng.choice(workers), signal.SIGKILL)
             killed["worker"] += 1
         else:
-            process.send_signal(rng.choice([signal.SIGKILL, signal.SIGINT]))
+            process.send_signal(rng.choice([signal.SIGKILL, signal.SIGINT, signal.SIGTERM]))
             process.communicate()
             assert_ended(workers)
             killed["parent"] += 1
@@ -139,6 +139,27 @@ def test_a_killed_worker_and_a_killed_parent_lose_nothing(zoo, undisturbed, tmp_
     times = [r["model"] for r in records(out)]
     assert sorted(times) == sorted(undisturbed)  # each exactly once
     assert f"{12 - len(finished)} of 12 models computed now" in printed
+
+
+def test_a_stopped_run_keeps_what_is_finished_and_ends_its_workers(
+    zoo, undisturbed, tmp_path: Path
+) -> None:
+    """SIGTERM, as of `kill` and batch systems; SIGHUP, as of a closed terminal; SIGINT, Ctrl-C."""
+    out = tmp_path / "out"
+    arguments = (zoo, "-m", FAULTY, "-o", out, "--workers", 1, "--set", "seconds=0.3")
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        process = start_pgdl_run(*arguments)
+        wait_for_records(out, count_records(out) + 1, process)
+        workers = children(process.pid)
+        process.send_signal(number)
+        printed, _ = process.communicate(timeout=30)
+        assert process.returncode == 128 + number, printed
+        assert "Traceback" not in printed and "; run the same command to resume" in printed
+        assert workers and not any(Path(f"/proc/{pid}").exists() for pid in workers)
+    code, printed = pgdl_run(*arguments)
+    assert code == 0, printed
+    assert predictions(out, "faulty") == undisturbed
+    assert len(records(out)) == len(undisturbed)  # none was computed twice
 
 
 def wait_for_records(out: Path, count: int, process: subprocess.Popen[str]) -> None:

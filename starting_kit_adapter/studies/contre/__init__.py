@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from starting_kit_adapter.studies.running import (
 )
 from starting_kit_adapter.terminal.numbers import positive, seed
 from starting_kit_adapter.terminal.run_options import add_max_models
+from starting_kit_adapter.terminal.stopping import tell_stopped
 
 if TYPE_CHECKING:
     from ingestion.corpus import Task
@@ -77,9 +77,8 @@ def run(args: argparse.Namespace) -> int:
     chosen = grids(parts, examples=args.examples, seed=args.seed)
     try:
         report = compute(tasks, measures(chosen), args, seed=args.seed, max_models=args.max_models)
-    except KeyboardInterrupt:
-        print("interrupted; run the same command to resume", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as error:
+        return tell_stopped(error)
     for task in tasks:
         _write(task, chosen, report, args.output / "contre" / task.name)
     return tell_failures(report, args.output)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from starting_kit_adapter.studies.running import (
     tell_failures,
 )
 from starting_kit_adapter.terminal.numbers import positive, seed
+from starting_kit_adapter.terminal.stopping import tell_stopped
 
 if TYPE_CHECKING:
     from ingestion.corpus import Task
@@ -70,9 +70,8 @@ def run(args: argparse.Namespace) -> int:
     for task in tasks:
         try:
             report = _compute(task, grouped[task.name].perturbation, args)
-        except KeyboardInterrupt:
-            print("interrupted; run the same command to resume", file=sys.stderr)
-            return 130
+        except KeyboardInterrupt as error:
+            return tell_stopped(error)
         failed |= tell_failures(report, args.output)
         settings = {"threshold": args.threshold, "batches": args.batches}
         scores.append(score(task, grouped[task.name], report, **settings))

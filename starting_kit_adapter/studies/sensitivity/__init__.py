@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -31,6 +30,7 @@ from starting_kit_adapter.studies.sensitivity.findings import (
     variant_name,
 )
 from starting_kit_adapter.terminal.numbers import positive
+from starting_kit_adapter.terminal.stopping import tell_stopped
 
 if TYPE_CHECKING:
     from ingestion.corpus import Task
@@ -94,9 +94,8 @@ def run(args: argparse.Namespace) -> int:
     for task, reference in zip(tasks, references):
         try:
             failed |= _study(task, reference, measures, args)
-        except KeyboardInterrupt:
-            print("interrupted; run the same command to resume", file=sys.stderr)
-            return 130
+        except KeyboardInterrupt as error:
+            return tell_stopped(error)
     return failed
 
 

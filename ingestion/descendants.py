@@ -1,0 +1,137 @@
+"""Every process that was started below this one, directly or not: its memory, and its end.
+
+A process may leave its session, clear its environment and lose its parent; on Linux it still stays
+below us. A process without a parent is given to the nearest ancestor that asks for orphans, which
+we do meanwhile (prctl(2), PR_SET_CHILD_SUBREAPER). Other systems have neither this nor `/proc`:
+there nothing is found, and only a signal to the session is left (`ingestion.processes`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+_PROC = Path("/proc")
+_SET_CHILD_SUBREAPER, _GET_CHILD_SUBREAPER = 36, 37
+_PATIENCE = 5.0  # seconds for ending them
+
+
+class Descendants:
+    """As a context: the processes that start below this one in it, all ended at its end.
+
+    For a program that starts nothing else meanwhile: what its other threads start counts as well.
+    """
+
+    def __enter__(self) -> Descendants:
+        self._before = set(_below(os.getpid()))
+        self._adopted = _adopts_orphans()
+        _adopt_orphans(True)
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.end()
+        _adopt_orphans(self._adopted)
+
+    def alive(self) -> list[int]:
+        """Their process ids."""
+        return [
+            pid
+            for pid, state in _below(os.getpid()).items()
+            if pid not in self._before and state != "Z"
+        ]
+
+    def memory(self, enough: int) -> int:
+        """Their resident bytes; counted exactly, shared pages once, only if above `enough`."""
+        pids = self.alive()
+        resident = sum(map(_resident, pids))
+        return resident if resident <= enough else sum(map(_proportional, pids))
+
+    def end(self) -> bool:
+        """Kills them all, and what they start meanwhile; False if some are alive after seconds."""
+        deadline = time.monotonic() + _PATIENCE
+        while found := self.alive():
+            for number in (signal.SIGSTOP, signal.SIGKILL):  # what has stopped starts no other
+                for pid in found:
+                    _send(pid, number)
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.001)
+            self._reap()
+        self._reap()
+        return True
+
+    def _reap(self) -> None:
+        """Waits for the dead, as their parent does: without it they would stay in the list."""
+        for pid in _below(os.getpid()).keys() - self._before:
+            with contextlib.suppress(ChildProcessError):  # it has another parent
+                os.waitpid(pid, os.WNOHANG)
+
+
+def _below(root: int) -> dict[int, str]:
+    """The descendants of a process, with the letter of their state."""
+    states: dict[int, str] = {}
+    children = defaultdict(list)
+    for pid, parent, state in _processes():
+        children[parent].append(pid)
+        states[pid] = state
+    found: dict[int, str] = {}
+    waiting = [root]
+    while waiting:
+        for pid in children.pop(waiting.pop(), []):
+            found[pid] = states[pid]
+            waiting.append(pid)
+    return found
+
+
+def _processes() -> Iterator[tuple[int, int, str]]:
+    """Number, parent and state of every process; none where there is no `/proc`."""
+    with contextlib.suppress(FileNotFoundError):
+        for name in os.listdir(_PROC):
+            if name.isdigit():
+                with contextlib.suppress(OSError):  # it has ended
+                    # Its name stands in brackets and may hold anything.
+                    text = (_PROC / name / "stat").read_text(errors="replace")
+                    state, parent = text.rpartition(")")[2].split()[:2]
+                    yield int(name), int(parent), state
+
+
+def _resident(pid: int) -> int:
+    try:
+        pages = int((_PROC / str(pid) / "statm").read_text().split()[1])
+    except (OSError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def _proportional(pid: int) -> int:
+    """Resident bytes, of which a page that n processes share counts as 1/n."""
+    try:
+        lines = (_PROC / str(pid) / "smaps_rollup").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+    except (OSError, StopIteration):
+        return _resident(pid)
+
+
+def _send(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def _adopts_orphans() -> bool:
+    if sys.platform != "linux":
+        return False
+    answer = ctypes.c_int()
+    ctypes.CDLL(None).prctl(_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0)
+    return bool(answer.value)
+
+
+def _adopt_orphans(wanted: bool) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
