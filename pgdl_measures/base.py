@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pgdl_measures.errors import MeasureError, UnknownNameError
+from pgdl_measures.options import check_option
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -140,10 +141,12 @@ class Measure:
     def with_options(self, **options: Any) -> Measure:
         """This measure with these options in place of the paper's settings."""
         max_bytes = options.pop("max_bytes", self.max_bytes)
+        check_option(self.name, "max_bytes", max_bytes, None)
         known = self.defaults()
         for name in options:
             if name not in known:
                 raise UnknownNameError(f"option of {self.name}", name, [*known, "max_bytes"])
+            check_option(self.name, name, options[name], known[name])
         return replace(self, options={**self.options, **options}, max_bytes=max_bytes)
 
     def defaults(self) -> dict[str, Any]:

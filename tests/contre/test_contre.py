@@ -127,7 +127,7 @@ def test_a_sample_of_the_examples_can_be_used(data):
     assert len(labels) == 40
     places = (read.inputs.numpy()[:, None] == some.numpy()).all(axis=(2, 3, 4))
     assert places.any(axis=0).all() and (places.sum(axis=1) <= 1).all()
-    with pytest.raises(MeasureError, match="0 examples were asked for"):
+    with pytest.raises(MeasureError, match="examples is 0; expected an integer of at least 1"):
         complexity("contre_gap", examples=0)(memorizing(*disks()), data)
 
 
