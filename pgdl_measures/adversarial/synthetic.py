@@ -7,20 +7,24 @@ Training is the paper's: cross-entropy, RMSProp with learning rate 0.01, batches
 steps. What it leaves open is as in TensorFlow 1: decay 0.9, epsilon 1e-10 within the root, squares
 that start at 1; weights start at 0.
 
-How the cross-entropy is computed is open, too, and a choice of ours. Derivatives below 2^-25 are 0,
-as those of c = -log(sigma(z)) are in float32 where sigma(z) is rounded to 1 (TensorFlow's own sigma
-is 1 from 2^-24 on already, and Keras' cross-entropy of probabilities cuts them off at 1e-7: much
-the same). Training then gets to a loss of "zero (up to numerical precision)" and ends: once no
-example has a derivative, further steps change nothing but the sign of the penalized w_1, which
-RMSProp keeps flipping between +-0.005 (10^4 * 0.005^2 is the paper's final loss of 0.25).
-softplus(-z) and `sigmoid_cross_entropy_with_logits` have derivatives for all z: that is
-`precision=0`, and all 50,000 steps are needed.
+Two things that the paper leaves open decide how far training points end up from the boundary, and
+so from which eps on dependence is detected. Both are options:
 
-The choice decides how far training points end up from the boundary, and so from which eps on
-dependence is detected. It is made because it comes near the paper: the nearest point of a run is
-5.8 away on average, and the mean p at eps = 6 is 0.49 (95 % of resampled runs: 0.41 to 0.58; 0.47
-with 2^-24), the paper's 0.60. With `precision=0` the nearest is 7.6 away, and what the paper
-reports for eps = 6 is found at eps = 7 to 8.
+`loss`, how the cross-entropy is computed in float32:
+  probabilities  -log(sigma(z)), z = y (w.x + b): its derivative is 0 where sigma(z) is rounded to
+                 1, from 1 - 2^-25 on. Training gets to a loss of "zero (up to numerical
+                 precision)" and ends: further steps change nothing but the sign of the penalized
+                 w_1, which RMSProp keeps flipping between +-0.005 (10^4 * 0.005^2 is the paper's
+                 final loss of 0.25).
+  log_loss       TensorFlow 1's `tf.losses.log_loss` of labels 0 and 1: the derivative of a positive
+                 example is 0 where sigma is rounded to 1, that of a negative one never is.
+  logits         `sigmoid_cross_entropy_with_logits`, or softplus: derivatives for all z.
+`batches`, how they are drawn:
+  epochs         all examples in a random order, again and again
+  replacement    each example at random, whatever was drawn before
+
+No combination that was tried gives the paper's mean, median and N-model p at eps = 6 together;
+`pgdl study adversarial` prints the interval of each difference.
 """
 
 from __future__ import annotations
@@ -33,8 +37,12 @@ import tensorflow as tf
 
 from pgdl_measures.adversarial.gradient import Mixture, Projection, project
 
+LOSSES = ("probabilities", "log_loss", "logits")
+BATCHES = ("epochs", "replacement")
 _RATE, _DECAY, _EPSILON = 0.01, 0.9, 1e-10
-_IDLE = 100  # epochs without a derivative after which training ends
+_IDLE = 500  # steps without a derivative after which training ends
+_PRECISION = 2.0**-25  # 1 - sigma is rounded to 0 where it is smaller
+_LOG_LOSS_EPSILON = 1e-7  # what `tf.losses.log_loss` adds to probabilities
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,8 @@ class Experiment:
     train: int = 500
     steps: int = 50_000
     batch: int = 100
-    precision: float = 2.0**-25  # a derivative that is smaller is taken for 0
+    loss: str = "probabilities"
+    batches: str = "epochs"
     mixture: Mixture = field(default_factory=Mixture)
 
 
@@ -98,12 +107,25 @@ def train(
         tf.constant(x * y[..., None]),
         tf.constant(y),
         tf.constant(experiment.penalty, tf.float32),
-        tf.constant(experiment.precision, tf.float32),
-        tf.constant(-(-experiment.steps // (x.shape[1] // experiment.batch))),
+        tf.constant(experiment.steps),
         tf.constant(seed),
         experiment.batch,
+        experiment.loss,
+        experiment.batches,
     )
     return weights.numpy(), biases.numpy()
+
+
+def derivatives(z: tf.Tensor, y: tf.Tensor, loss: str) -> tf.Tensor:
+    """-dc/dz of margins z and labels y, -1 or 1, as float32 has it."""
+    if loss == "log_loss":
+        p = tf.sigmoid(y * z)  # of the label 1
+        positive = p * (1 - p) / (p + _LOG_LOSS_EPSILON)
+        return tf.where(y > 0, positive, p * (1 - p) / (1 - p + _LOG_LOSS_EPSILON))
+    derivative = tf.sigmoid(-z)
+    if loss == "probabilities":
+        return tf.where(derivative < _PRECISION, 0.0, derivative)
+    return derivative
 
 
 @tf.function
@@ -111,36 +133,43 @@ def _train(
     yx: tf.Tensor,
     y: tf.Tensor,
     penalty: tf.Tensor,
-    precision: tf.Tensor,
-    epochs: tf.Tensor,
+    steps: tf.Tensor,
     seed: tf.Tensor,
     batch: int,
+    loss: str,
+    batches: str,
 ) -> tuple[tf.Tensor, tf.Tensor]:
     runs, n, dimension = yx.shape
     weights, bias = tf.zeros([runs, dimension]), tf.zeros([runs])
     squares, bias_squares = tf.ones_like(weights), tf.ones_like(bias)
     penalized = 2 * penalty * tf.one_hot(0, dimension)
-    idle = epoch = 0
-    while epoch < epochs and idle < _IDLE:
+    idle = step = 0
+    order = tf.zeros([runs, n], tf.int32)
+    per_epoch = n // batch
+    while step < steps and idle < _IDLE:
         tf.autograph.experimental.set_loop_options(parallel_iterations=1)
-        draws = tf.random.stateless_uniform([runs, n], seed=tf.stack([seed, epoch]))
-        order = tf.argsort(draws, axis=1)
-        idle += 1
-        for i in range(n // batch):
-            rows = order[:, i * batch : (i + 1) * batch]
-            yx_now = tf.gather(yx, rows, batch_dims=1)  # [runs, batch, d]
-            y_now = tf.gather(y, rows, batch_dims=1)
-            z = tf.linalg.matvec(yx_now, weights) + y_now * bias[:, None]
-            derivative = tf.sigmoid(-z)
-            derivative = tf.where(derivative < precision, 0.0, -derivative) / batch
-            if tf.reduce_any(derivative != 0):
-                idle = 0
-            gradient = tf.linalg.matvec(yx_now, derivative, transpose_a=True)
-            gradient += penalized * weights
-            bias_gradient = tf.reduce_sum(derivative * y_now, axis=1)
-            squares = _DECAY * squares + (1 - _DECAY) * gradient**2
-            bias_squares = _DECAY * bias_squares + (1 - _DECAY) * bias_gradient**2
-            weights -= _RATE * gradient / tf.sqrt(squares + _EPSILON)
-            bias -= _RATE * bias_gradient / tf.sqrt(bias_squares + _EPSILON)
-        epoch += 1
+        place = step % per_epoch
+        if batches == "replacement":
+            rows = tf.random.stateless_uniform(
+                [runs, batch], tf.stack([seed, step]), maxval=n, dtype=tf.int32
+            )
+        else:
+            if place == 0:
+                key = tf.stack([seed, step // per_epoch])
+                order = tf.argsort(tf.random.stateless_uniform([runs, n], key), axis=1)
+            rows = order[:, place * batch : (place + 1) * batch]
+        rows = tf.ensure_shape(rows, [runs, batch])
+        yx_now = tf.gather(yx, rows, batch_dims=1)  # [runs, batch, d]
+        y_now = tf.gather(y, rows, batch_dims=1)
+        z = tf.linalg.matvec(yx_now, weights) + y_now * bias[:, None]
+        derivative = -derivatives(z, y_now, loss) / batch
+        idle = 0 if tf.reduce_any(derivative != 0) else idle + 1
+        gradient = tf.linalg.matvec(yx_now, derivative, transpose_a=True)
+        gradient += penalized * weights
+        bias_gradient = tf.reduce_sum(derivative * y_now, axis=1)
+        squares = _DECAY * squares + (1 - _DECAY) * gradient**2
+        bias_squares = _DECAY * bias_squares + (1 - _DECAY) * bias_gradient**2
+        weights -= _RATE * gradient / tf.sqrt(squares + _EPSILON)
+        bias -= _RATE * bias_gradient / tf.sqrt(bias_squares + _EPSILON)
+        step += 1
     return weights, bias

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from pgdl_measures.adversarial.gradient import Projection
 from pgdl_measures.adversarial.independence import Estimate, n_model_test
 from pgdl_measures.adversarial.synthetic import Experiment, repeat
 
@@ -18,6 +20,8 @@ EPSILONS = (
 # fmt: on
 SIZES = (1, 2, 10, 25, 100)  # models that are tested together
 VALUE_RANGE = 2.0  # U: nothing better is known of T_i than that it is in [-1, 1]
+MATCHING = np.arange(4.0, 9.0, 0.05)  # eps among which that of the paper's mean p is looked for
+PAPER_RUNS = 100
 _RESAMPLED = 400
 
 
@@ -35,10 +39,12 @@ class Findings:
     adversarial_density: np.ndarray  # [runs, eps]: mean over successful adversarial examples
     first_run: list[dict[str, Estimate]]  # [eps]: the estimates of one run, with their intervals
     differences: np.ndarray  # [runs, m]: T_i at eps = 6
+    matching: tuple[float, np.ndarray]  # the eps at which the mean p is the paper's, and T_i there
 
     def to_json(self) -> dict[str, Any]:
         """All numbers but the differences."""
-        content = {k: v for k, v in asdict(self).items() if k != "differences"}
+        content = {k: v for k, v in asdict(self).items() if k not in ("differences", "matching")}
+        content["matching_eps"] = self.matching[0]
         content["p"] = {str(size): p.tolist() for size, p in self.p.items()}
         arrays = {k: _plain(v) for k, v in content.items() if isinstance(v, np.ndarray)}
         return {"eps": EPSILONS, **content, **arrays}
@@ -82,61 +88,91 @@ def find(
         successful,
         first_run,
         differences,
+        _match(repeated.test),
     )
 
 
 def beside_the_paper(found: Mapping[str, Findings]) -> list[list[Any]]:
-    """Rows: what, the paper's number, ours, its spread if the runs were drawn again."""
-    independent, dependent = found["independent"], found["dependent"]
+    """Rows: what, the paper's number, ours, and the 95 % interval of the difference between our
+    number and the paper's, where both are of runs drawn at random: ours of as many as there are,
+    the paper's of 100."""
+    independent, dependent = found["independent"].p[1], found["dependent"]
     strong = [i for i, eps in enumerate(EPSILONS) if 10 <= eps <= 50]
-    six = EPSILONS.index(6)
-    single, runs = dependent.p[1][:, six], len(dependent.p[1])
+    single = dependent.p[1]
     rows: list[list[Any]] = [
-        [
-            "independent: mean p, the least over eps",
-            "close to 1",
-            _text(independent.p[1].mean(axis=0).min()),
-            _interval(independent.p[1], lambda p: p.mean(axis=0).min()),
-        ],
-        [
-            "independent: the lowest 2.5 % of p, the least over eps",
-            "about 0.5",
-            _text(_low(independent.p[1])),
-            _interval(independent.p[1], _low),
-        ],
-        [
+        _row("independent: mean p, the least over eps", "close to 1", independent, _least_mean),
+        _row("independent: lowest 2.5 % of p, the least over eps", "about 0.5", independent, _low),
+        _row(
             "dependent: mean p, the largest for 10 <= eps <= 50",
             "about 0",
-            _text(dependent.p[1][:, strong].mean(axis=0).max()),
-            _interval(dependent.p[1][:, strong], lambda p: p.mean(axis=0).max()),
-        ],
-        [
-            "dependent: expected error R(f)",
-            "about 0.5",
-            _text(dependent.risk.mean()),
-            _interval(dependent.risk, np.mean),
-        ],
-        [
-            "dependent: nearest training point, from the boundary",
-            "not given",
-            _text(dependent.nearest.mean()),
-            _interval(dependent.nearest, np.mean),
-        ],
-        ["dependent, eps = 6: mean p", "0.5984", _text(single.mean()), _interval(single, np.mean)],
-        [
-            "dependent, eps = 6: median p",
-            "0.6385",
-            _text(np.median(single)),
-            _interval(single, np.median),
-        ],
+            single[:, strong],
+            lambda p: p.mean(axis=0).max(),
+        ),
+        _row("dependent: expected error R(f)", "about 0.5", dependent.risk, np.mean),
+        _row("dependent: nearest training point", "not given", dependent.nearest, np.mean),
     ]
-    for size, published in ((25, "0.0661, 0.1599, 0.1851, 0.1941"), (100, "0.1153")):
-        if size > runs:
-            continue
-        values = ", ".join(_text(value) for value in np.sort(dependent.p[size][:, six]))
-        spread = _interval(dependent.differences, _p, size)
-        rows.append([f"dependent, eps = 6: p of {size} models", published, values, spread])
+    eps, matched = dependent.matching
+    rows += _of_differences("dependent, eps = 6", dependent.differences)
+    return rows + _of_differences(f"dependent, eps = {eps:.2f} (same mean)", matched)
+
+
+def _of_differences(what: str, differences: np.ndarray) -> list[list[Any]]:
+    """What the paper reports of T_i [runs, m] at eps = 6, for tests of 1, 25 and 100 models."""
+    rows = [
+        _row(f"{what}: mean p", "0.5984", differences, _mean_p),
+        _row(f"{what}: median p", "0.6385", differences, lambda t: np.median(_single_p(t))),
+    ]
+    for size, paper, mean in ((25, "0.1513 (mean of 4)", 0.1513), (100, "0.1153", 0.1153)):
+        if size <= len(differences):
+            statistic = partial(_mean_group_p, size=size)
+            rows.append(_row(f"{what}: p of {size} models", paper, differences, statistic, mean))
     return rows
+
+
+def _row(
+    what: str,
+    paper: str,
+    runs: np.ndarray,
+    statistic: Callable[[np.ndarray], float],
+    published: float | None = None,
+) -> list[Any]:
+    """Our number beside the paper's. The interval is a basic bootstrap of the difference; where the
+    paper gives no number, of ours."""
+    if published is None and paper.startswith("0."):
+        published = float(paper)
+    here = statistic(runs)
+    rng = np.random.default_rng(0)
+    ours = [statistic(runs[rng.integers(len(runs), size=len(runs))]) for _ in range(_RESAMPLED)]
+    if published is None:
+        low, high = np.quantile(ours, [0.025, 0.975])
+        return [what, paper, _text(here), "-", f"{_text(low)} to {_text(high)}"]
+    theirs = [statistic(runs[rng.integers(len(runs), size=PAPER_RUNS)]) for _ in range(_RESAMPLED)]
+    low, high = here - published - np.quantile(np.subtract(ours, theirs), [0.975, 0.025])
+    return [what, paper, _text(here), f"{here - published:+.4f}", f"{low:+.4f} to {high:+.4f}"]
+
+
+def _match(test: Projection) -> tuple[float, np.ndarray]:
+    """The eps at which the mean p of one model is nearest to the paper's 0.5984, and T_i there."""
+    means = [_mean_p(test.outcome(eps).differences) for eps in MATCHING]
+    eps = float(MATCHING[np.argmin(np.abs(np.array(means) - 0.5984))])
+    return eps, test.outcome(eps).differences
+
+
+def _single_p(differences: np.ndarray) -> np.ndarray:
+    return np.array([_p(run[None]) for run in differences])
+
+
+def _mean_p(differences: np.ndarray) -> float:
+    return float(_single_p(differences).mean())
+
+
+def _mean_group_p(differences: np.ndarray, size: int) -> float:
+    groups = range(0, len(differences) - size + 1, size)
+    return float(np.mean([_p(differences[i : i + size]) for i in groups]))
+
+
+def _least_mean(p: np.ndarray) -> float:
+    return p.mean(axis=0).min()
 
 
 def _p(differences: np.ndarray) -> float:
@@ -158,15 +194,6 @@ def _mean_where(values: np.ndarray, where: np.ndarray) -> np.ndarray:
     """Means of rows over some of their values; NaN where there is none."""
     with np.errstate(invalid="ignore"):
         return np.where(where, values, 0).sum(axis=1) / where.sum(axis=1)
-
-
-def _interval(
-    runs: np.ndarray, statistic: Callable[[np.ndarray], float], size: int | None = None
-) -> str:
-    rng = np.random.default_rng(0)
-    draws = rng.integers(len(runs), size=(_RESAMPLED, size or len(runs)))
-    low, high = np.quantile([statistic(runs[draw]) for draw in draws], [0.025, 0.975])
-    return f"{_text(low)} to {_text(high)}"
 
 
 def _text(value: float) -> str:
