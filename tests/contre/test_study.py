@@ -10,16 +10,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from corpora import write_task
+from corpora import dataset, write_task
 from scipy import stats
 
+import pgdl_measures
+from ingestion.models import load_model
+from ingestion.shards import read_data
 from pgdl_measures.errors import PgdlError
 from pgdl_measures.perturbations.operations import RANDAUGMENT, SINGLE
 from scoring.kit.reference import Reference
 from starting_kit_adapter.cli import study
 from starting_kit_adapter.studies.contre import settings
-from starting_kit_adapter.studies.contre.correlations import correlate, to_csv, to_text
-from starting_kit_adapter.studies.contre.plots import save_figure
+from starting_kit_adapter.studies.contre.correlations import (
+    correlate,
+    side_by_side,
+    to_csv,
+    to_text,
+)
+from starting_kit_adapter.studies.contre.plots import save_figure, save_scatter
 
 
 def pgdl_study(*arguments: str) -> int:
@@ -38,7 +46,13 @@ def test_the_settings_are_those_of_the_paper():
     assert tuple(RANDAUGMENT) == settings.OPERATIONS
     assert tuple(settings.TRANSFORMATIONS.values()) == tuple(SINGLE)
     sizes = {grid.name: len(grid.cells) for grid in settings.grids(settings.PARTS, seed=0)}
-    assert sizes == {"transformations": 10, "ablation": 12, "singles": 17, "pairs": 136}
+    assert sizes == {
+        "transformations": 10,
+        "ablation": 12,
+        "singles": 17,
+        "pairs": 136,
+        "spoiling": 1,
+    }
     # Contre itself is in three grids and single operations are in two, but computed once.
     assert len(settings.measures(settings.grids(settings.PARTS))) == 10 + 11 + 16 + 120
 
@@ -92,3 +106,60 @@ def test_every_part_is_drawn(tmp_path):
             assert path.stat().st_size > 5000
         assert to_csv(found).count("\n") == len(grid.cells) + 1
         assert grid.title in to_text(found)
+
+
+def test_transformed_test_images_are_compared_with_transformed_training_images(
+    zoo, tmp_path, capsys
+):
+    out = tmp_path / "out"
+    command = ["contre", str(zoo), "-o", str(out), "--parts", "spoiling"]
+    quick = ["--examples", "50", "--workers", "1"]
+    assert pgdl_study(*command, *quick) == 0
+    said = capsys.readouterr().out
+    folder = out / "contre" / "small"
+    found = json.loads((folder / "study.json").read_text())["spoiling"]
+    accuracies = json.loads((folder / "test_accuracies.json").read_text())["accuracies"]
+    train = json.loads((out / "accuracy_n2_m20" / "small.predict").read_text())
+    models = list(accuracies)
+    expected = stats.spearmanr([-train[m] for m in models], [accuracies[m] for m in models])[0]
+    assert found == {"correlation": pytest.approx(expected), "models": 6}
+    assert f"correlation {expected:.3f} over 6 models" in said
+
+    # The accuracy is that of the measure where the test images are the training images.
+    stored = read_data(zoo / "small").test
+    test = dataset(stored.images, stored.labels)
+    model = load_model(zoo / "small" / "model_3")
+    measure = pgdl_measures.complexity("contre_accuracy", examples=50, seed=0)
+    assert accuracies["model_3"] == -measure(model, test)
+
+    (zoo / "small/dataset_1/test/shard_0.tfrecord").unlink()
+    assert pgdl_study(*command, *quick) == 0
+    assert "no check of transformed test images" in capsys.readouterr().out
+
+
+def test_several_tasks_are_the_columns_of_one_table():
+    rng = np.random.default_rng(0)
+    ids = tuple(f"model_{i}" for i in range(12))
+    (grid,) = settings.grids(["transformations"])
+    found = {}
+    for task in ("cifar10", "cifar100"):
+        reference = Reference(task, ids, (), (), np.zeros((12, 0), int), *rng.random((2, 12)))
+        values = {m.name: dict(zip(ids, rng.normal(size=12))) for m in grid.cells.values()}
+        found[task] = correlate(grid, reference, values)
+    lines = [line.split() for line in side_by_side(found).splitlines()]
+    assert ["accuracy,", "Spearman", "cifar10", "cifar100"] in lines
+    assert ["Fisher", "ratio,", "partial", "cifar10", "cifar100"] in lines
+    contre = [f"{part.spearman['ContRE', 'accuracy']:.4f}" for part in found.values()]
+    assert ["ContRE", *contre] in lines
+
+
+def test_a_dot_per_model_is_drawn(tmp_path):
+    rng = np.random.default_rng(0)
+    ids = tuple(f"model_{i}" for i in range(12))
+    (grid,) = settings.grids(["transformations"])
+    reference = Reference("t", ids, (), (), np.zeros((12, 0), int), *rng.random((2, 12)))
+    values = {m.name: dict(zip(ids, rng.normal(size=12))) for m in grid.cells.values()}
+    found = correlate(grid, reference, values)
+    svg, _ = save_scatter(found, "Fisher ratio", tmp_path / "figure6")
+    assert svg.read_text().count("PathCollection_") == len(grid.rows)
+    np.testing.assert_array_equal(found.test, reference.test_acc)

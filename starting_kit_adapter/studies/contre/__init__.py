@@ -7,7 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pgdl_measures.errors import UnknownNameError
 from starting_kit_adapter.studies.contre.settings import PARTS, Grid, grids, measures
@@ -24,6 +24,7 @@ from starting_kit_adapter.terminal.stopping import tell_stopped
 if TYPE_CHECKING:
     from ingestion.corpus import Task
     from ingestion.run.loop import Report
+    from starting_kit_adapter.studies.contre.correlations import Correlations
 
 HELP = "ContRE: which contrastive examples predict the test accuracy?"
 EXAMPLES = """\
@@ -33,10 +34,15 @@ examples:
   pgdl study contre zoo/ -o out/ --examples 500 --max-models 12        a first look
 
 parts, with the tables and figures of Wu et al. 2021 that they repeat:
-  transformations   Tables 1, 5, 6: crops, flip, rotation and ContRE; accuracy and Fisher ratio
+  transformations   Tables 1, 3, 5, 6, Figures 2, 5, 6: crops, flip, rotation and ContRE; accuracy
+                    and Fisher ratio, with the tasks of a zoo as columns
   ablation          Table 2: N = 2, 3, 4 operations of magnitude M = 4, 9, 15, 20
   singles           Figure 3: each operation of RandAugment alone
   pairs             Figure 4: every pair of operations, one applied after the other
+  spoiling          Section 5: is the accuracy on transformed test images that on transformed
+                    training images? For tasks with test images
+
+Table 4 is `pgdl run ZOO -m contre_gap,sharpness,...` and `pgdl table`: the competition's score.
 
 Writes each part to out/contre/<task>/ as text, CSV, SVG and PNG, and all parts to study.json. The
 values of all models are recorded as by `pgdl run`: the same command resumes an interrupted study,
@@ -49,7 +55,7 @@ _PRINTED = 8  # columns; a wider table is written to its file but not printed
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
     parser.add_argument(
-        "--parts", default=",".join(PARTS), help="parts, separated by commas (default: all four)"
+        "--parts", default=",".join(PARTS), help="parts, separated by commas (default: all)"
     )
     add_max_models(parser)
     parser.add_argument(
@@ -79,29 +85,69 @@ def run(args: argparse.Namespace) -> int:
         report = compute(tasks, measures(chosen), args, seed=args.seed, max_models=args.max_models)
     except KeyboardInterrupt as error:
         return tell_stopped(error)
-    for task in tasks:
-        _write(task, chosen, report, args.output / "contre" / task.name)
+    options = {"examples": args.examples, "seed": args.seed}
+    found = {
+        task.name: _write(task, chosen, report, options, args.output / "contre" / task.name)
+        for task in tasks
+    }
+    if len(found) > 1 and "transformations" in parts:
+        _write_side_by_side(found, args.output / "contre")
     return tell_failures(report, args.output)
 
 
-def _write(task: Task, chosen: Sequence[Grid], report: Report, folder: Path) -> None:
+def _write(
+    task: Task, chosen: Sequence[Grid], report: Report, options: dict[str, Any], folder: Path
+) -> dict[str, Correlations]:
     from scoring.files import write_whole
     from starting_kit_adapter.studies.contre import correlations as c
-    from starting_kit_adapter.studies.contre.plots import save_figure
+    from starting_kit_adapter.studies.contre.plots import save_figure, save_scatter
 
     reference = reference_of(task)
     values: dict[str, dict[str, float]] = defaultdict(dict)
     for (task_name, model, measure), result in report.results.items():
         if task_name == task.name and result.value is not None:
             values[measure][model] = result.value
-    found = [c.correlate(grid, reference, values) for grid in chosen]
-    for part in found:
+    found = {grid.name: c.correlate(grid, reference, values) for grid in chosen}
+    study = {name: c.to_json(part) for name, part in found.items()}
+    for name, part in found.items():
         text = c.to_text(part)
+        if name == "spoiling":
+            (measure_name,) = (measure.name for measure in part.grid.cells.values())
+            text, study[name] = _spoiling(task, values[measure_name], options, folder)
+        else:
+            write_whole(folder / f"{name}.csv", c.to_csv(part))
+            save_figure(part, folder / name)
         if len(part.grid.columns) <= _PRINTED:
             print(f"\n{task.name}: {text}")
-        write_whole(folder / f"{part.grid.name}.txt", f"{text}\n\n{c.UNDEFINED}\n")
-        write_whole(folder / f"{part.grid.name}.csv", c.to_csv(part))
-        save_figure(part, folder / part.grid.name)
-    study = {part.grid.name: c.to_json(part) for part in found}
+        write_whole(folder / f"{name}.txt", f"{text}\n\n{c.UNDEFINED}\n")
+        if name == "transformations":
+            for figure, column in (("figure2", "accuracy"), ("figure6", "Fisher ratio")):
+                save_scatter(part, column, folder / figure)
     write_whole(folder / "study.json", json.dumps(study, indent=1) + "\n")
     print(f"\n{c.UNDEFINED}\nwrote {folder}")
+    return found
+
+
+def _spoiling(
+    task: Task, values: dict[str, float], options: dict[str, Any], folder: Path
+) -> tuple[str, dict[str, Any]]:
+    """The text of the part, and its numbers."""
+    from ingestion.errors import CorpusError
+    from starting_kit_adapter.studies.contre.spoiling import Spoiling, on_test_images
+
+    try:
+        task.shards("test")
+    except CorpusError as error:
+        return f"no check of transformed test images: {error}", {}
+    test = on_test_images(task, list(values), options, folder / "test_accuracies.json")
+    found = Spoiling({model: -value for model, value in values.items()}, test)
+    return found.to_text(), {"correlation": found.correlation, "models": len(test)}
+
+
+def _write_side_by_side(found: dict[str, dict[str, Correlations]], folder: Path) -> None:
+    from scoring.files import write_whole
+    from starting_kit_adapter.studies.contre.correlations import UNDEFINED, side_by_side
+
+    text = side_by_side({task: parts["transformations"] for task, parts in found.items()})
+    write_whole(folder / "transformations.txt", f"{text}\n\n{UNDEFINED}\n")
+    print(f"\n{text}\n\nwrote {folder / 'transformations.txt'}")

@@ -35,6 +35,8 @@ class Correlations:
     models: int
     spearman: Mapping[tuple[str, str], float | None]  # by row and column
     partial: Mapping[tuple[str, str], float | None]
+    test: np.ndarray  # [models]: test accuracies
+    performance: Mapping[tuple[str, str], np.ndarray]  # [models]: accuracies or Fisher ratios
 
 
 def correlate(
@@ -44,12 +46,13 @@ def correlate(
     needed = [values[measure.name] for measure in grid.cells.values()]
     known = [i for i, model in enumerate(reference.ids) if all(model in found for found in needed)]
     test, train = reference.test_acc[known], reference.train_acc[known]
-    found, partial = {}, {}
+    found, partial, performances = {}, {}, {}
     for cell, measure in grid.cells.items():
         performance = -np.array([values[measure.name][reference.ids[i]] for i in known])
-        found[cell] = _if_defined(spearman, test, performance)
-        partial[cell] = _if_defined(partial_spearman, test, performance, train)
-    return Correlations(grid, len(known), found, partial)
+        found[cell] = if_defined(spearman, test, performance)
+        partial[cell] = if_defined(partial_spearman, test, performance, train)
+        performances[cell] = performance
+    return Correlations(grid, len(known), found, partial, test, performances)
 
 
 def to_text(correlations: Correlations) -> str:
@@ -95,7 +98,22 @@ def to_json(correlations: Correlations) -> dict[str, object]:
     }
 
 
-def _if_defined(statistic: Callable[..., float], *vectors: np.ndarray) -> float | None:
+def side_by_side(found: Mapping[str, Correlations]) -> str:
+    """Several tasks as the columns of one table for each statistic, as in Tables 1, 3, 5 and 6."""
+    grid = next(iter(found.values())).grid
+    tables = []
+    for column in grid.columns:
+        for title, kind in (("Spearman", "spearman"), ("partial", "partial")):
+            rows = [
+                [row, *(getattr(part, kind)[row, column] for part in found.values())]
+                for row in grid.rows
+            ]
+            tables.append(table([f"{column}, {title}", *found], rows))
+    return "\n\n".join([grid.title, *tables])
+
+
+def if_defined(statistic: Callable[..., float], *vectors: np.ndarray) -> float | None:
+    """The statistic, or None where it is undefined."""
     try:
         return statistic(*vectors)
     except ScoringError:

@@ -1,4 +1,4 @@
-"""The study's figures: bars for a grid of one column, a heat map for the others."""
+"""The study's figures: bars for a grid of one column, a heat map for the others, and scatters."""
 
 from __future__ import annotations
 
@@ -21,6 +21,19 @@ def save_figure(correlations: Correlations, stem: Path) -> list[Path]:
     width = 3.6 + 0.6 * len(grid.columns) if is_map else 5.5
     figure, axes = new_figure(1, 1, (width, 1.4 + 0.34 * len(grid.rows)))
     (plot_map if is_map else plot_bars)(correlations, axes[0, 0])
+    return save(figure, stem)
+
+
+def save_scatter(correlations: Correlations, column: str, stem: Path) -> list[Path]:
+    """Test accuracy against the value of each row's setting, a dot per model (Figures 2, 5, 6)."""
+    rows = correlations.grid.rows
+    figure, axes = new_figure(1, len(rows), (2.9 * len(rows), 3.1))
+    for ax, row in zip(axes[0], rows):
+        value = correlations.spearman[row, column]
+        ax.scatter(correlations.performance[row, column], correlations.test, s=12)
+        ax.set_title(f"{row}\nr = {'-' if value is None else f'{value:.3f}'}", fontsize=10)
+        ax.set_xlabel(f"{column}, contrastive examples", fontsize=9)
+    axes[0, 0].set_ylabel("test accuracy")
     return save(figure, stem)
 
 

@@ -1,8 +1,8 @@
 """What the study computes: grids of ContRE settings, each setting a measure.
 
-A grid is a table or figure of Wu et al. 2021: `transformations` is Tables 1, 5 and 6, `ablation`
-Table 2, `singles` Figure 3, `pairs` Figure 4. A setting that occurs in several grids is one measure
-and is computed once. Needs no TensorFlow.
+A grid is a table or figure of Wu et al. 2021: `transformations` is Tables 1, 3, 5 and 6, `ablation`
+Table 2, `singles` Figure 3, `pairs` Figure 4, `spoiling` the check of Section 5. A setting that
+occurs in several grids is one measure and is computed once. Needs no TensorFlow.
 """
 
 from __future__ import annotations
@@ -91,11 +91,18 @@ def _pairs(options: Mapping[str, Any]) -> Grid:
     return Grid("pairs", "Pairs of operations (Figure 4)", OPERATIONS, OPERATIONS, cells)
 
 
+def _spoiling(options: Mapping[str, Any]) -> Grid:
+    cells = {(CONTRE, "accuracy"): _contre(2, 20, options)}
+    title = "Transformed training and test images (Section 5)"
+    return Grid("spoiling", title, (CONTRE,), ("accuracy",), cells)
+
+
 _GRIDS = {
     "transformations": _transformations,
     "ablation": _ablation,
     "singles": _singles,
     "pairs": _pairs,
+    "spoiling": _spoiling,
 }
 PARTS = tuple(_GRIDS)
 
