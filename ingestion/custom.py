@@ -12,9 +12,11 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ingestion.source_closure import closure, module_file
 from pgdl_measures.errors import PgdlError
 
 
@@ -55,7 +57,15 @@ def load_custom(modules: Sequence[str]) -> Custom:
     return Custom(tuple(modules), objects)
 
 
-def _import(name: str) -> Any:
+@cache
+def custom_files(modules: tuple[str, ...]) -> list[Path]:
+    """The source files of the modules and of what they import beside them; imports nothing."""
+    for name in modules:
+        _find(name)
+    return sorted(closure(modules).values())
+
+
+def _find(name: str) -> None:
     if name.endswith(".py") or "/" in name:
         raise CustomError(
             f"--custom {name}: expected the name of a Python module, such as {Path(name).stem}"
@@ -63,12 +73,20 @@ def _import(name: str) -> Any:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)
+    if module_file(name) is None:
+        raise CustomError(
+            f"--custom {name}: there is no such module; run the command in its folder, or add that "
+            "to PYTHONPATH"
+        )
+
+
+def _import(name: str) -> Any:
+    _find(name)
     try:
         return importlib.import_module(name)
     except Exception as error:  # whatever the user's module does
         raise CustomError(
-            f"--custom {name}: cannot be imported ({type(error).__name__}: {error}); run the "
-            "command in its folder, or add that to PYTHONPATH"
+            f"--custom {name}: cannot be imported ({type(error).__name__}: {error})"
         ) from error
 
 

@@ -136,6 +136,8 @@ class _Checker:
         """A layer, model or operation: its class is known and its arguments are plain."""
         kind, module = saved.get("class_name"), saved.get("module")
         registered = saved.get("registered_name") or kind
+        if not isinstance(kind, str) or not isinstance(saved.get("config"), dict):
+            raise self._error(f"{label or where} is {_short(saved)}; expected a layer")
         own = self._custom.find(registered, kind, module)
         if own is not None:
             config = self._arguments(saved["config"], where, depth)
@@ -214,7 +216,7 @@ class _Checker:
         if value is None or isinstance(value, (bool, str)):
             return value
         if isinstance(value, (int, float)):
-            if not math.isfinite(value) or (isinstance(value, int) and abs(value) > _LARGEST):
+            if abs(value) > _LARGEST if isinstance(value, int) else not math.isfinite(value):
                 raise self._error(f"{where} is {_short(value)}, which no network has")
             return value
         if isinstance(value, list):
@@ -263,12 +265,12 @@ class _Checker:
     def _function(self, value: dict[str, Any], where: str) -> Any:
         """An activation of Keras by its name, or a function of the user's module."""
         name = value.get("config")
-        own = self._custom.find(value.get("registered_name"), name, value.get("module"))
-        if own is not None:
-            return {**_written(CUSTOM, "function", {}, own), "config": name}
         stock = isinstance(name, str) and is_stock_module(value.get("module"), "activations")
         if stock and inspect.isfunction(getattr(tf.keras.activations, str(name), None)):
             return name
+        own = self._custom.find(name, value.get("registered_name"), None)
+        if own is not None:
+            return {**_written("builtins", "function", {}, own), "config": own}
         raise self._error(
             f"{where} is the function {_short(name)}, which is not one of Keras' activations; if "
             "it is yours, name the Python module that defines it (--custom MODULE)"
@@ -278,7 +280,7 @@ class _Checker:
         if isinstance(value, dict) and value.get("class_name") in ("DTypePolicy", "Policy"):
             inner = value.get("config")
             value = inner.get("name") if isinstance(inner, dict) else inner
-        if value not in _TYPES:
+        if not isinstance(value, str) or value not in _TYPES:
             raise self._error(
                 f"{where} is {_short(value)}; expected one of {', '.join(sorted(_TYPES))}"
             )
@@ -287,7 +289,7 @@ class _Checker:
     def _name(self, name: Any, where: str) -> str:
         if not isinstance(name, str) or not re.fullmatch(r"[\w.:\- ]+(/[\w.:\- ]+)*", name):
             raise self._error(f"{where} has the name {_short(name)}; expected letters and digits")
-        if len(name) > 200 or name in (".", ".."):
+        if len(name) > 200 or {".", ".."} & set(name.split("/")):
             raise self._error(f"{where} has the name {_short(name)}, which is no name of a layer")
         return name
 

@@ -40,9 +40,9 @@ class Graph:
 def build_graph(saved: Any, path: Path, custom: Custom | None = None) -> Graph:
     """Checks a Keras configuration and builds its model; `path` is named in errors."""
     custom = custom or Custom()
-    config = checked_config(saved, path, custom)
     builder = _Builder(path, custom)
     try:
+        config = checked_config(saved, path, custom)
         with custom.scope():
             model = builder.model(config)
     except CorpusError:

@@ -13,7 +13,6 @@ against the model before the first one is set, so a model is loaded whole or not
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -50,7 +49,7 @@ _KERAS2_DEFAULTS = {
     name: {"pool_size": 2} for name in ("AveragePooling1D", "AveragePooling2D", "AvgPool2D")
 }
 # Said once, by the config itself; and what a layer takes, which is for us.
-_NOT_ARGUMENTS = ("layer_name", "input_shape", "batch_input_shape", "inputs")
+_NOT_ARGUMENTS = ("layer_name", "seed", "input_shape", "batch_input_shape", "inputs")
 
 
 def load_model(folder: Path, custom: Custom | None = None) -> tf.keras.Model:
@@ -197,7 +196,7 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, list):
         return all(_is_plain(item) for item in value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return math.isfinite(value) and abs(value) <= _LARGEST
+        return abs(value) <= _LARGEST  # which NaN is not
     return value is None or isinstance(value, (bool, str))
 
 

@@ -42,6 +42,7 @@ def evaluate(
     retry_failed: bool = False,
     recompute: bool = False,
     warm_up: Sequence[Measure] = (),
+    custom: Sequence[str] = (),
     listener: Listener | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Report:
@@ -54,6 +55,7 @@ def evaluate(
     `executor` is given, such as `RayExecutor(WorkerSettings(threads=2), address="auto")`.
     `retry_failed` computes failures again, `recompute` results of other options or other code.
     `warm_up` measures run first in every job to trace the graphs; their results are discarded.
+    `custom` are modules that define layers of your own, for models that have such.
     `listener` is called with the plan and after every model. `settings` are copied to `run.json`.
     """
     found = corpus if isinstance(corpus, Corpus) else find_corpus(corpus)
@@ -72,6 +74,7 @@ def evaluate(
         retry_failed,
         recompute,
         tuple(warm_up),
+        tuple(custom),
     )
     return run(
         request,

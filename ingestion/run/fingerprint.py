@@ -9,11 +9,13 @@ among the times, because no program can set it back.
 from __future__ import annotations
 
 import importlib.metadata
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ingestion.custom import custom_files
 from ingestion.run.digests import code_digest, digest, file_digest
 from ingestion.source_closure import closure, is_ours
 from pgdl_measures.base import Measure
@@ -24,6 +26,7 @@ MODEL_FILES = ("config.json", "weights.hdf5", "weights_init.hdf5")
 REGISTRY = "pgdl_measures.registry"
 
 _DECODERS = ("pgdl_measures.base", "ingestion.models", "ingestion.data")
+_CUSTOM_LAYER = re.compile(rb'"module":\s*"(custom|builtins)"')
 _SMALL = 1 << 16  # bytes; reading so many takes as long as opening the file
 
 
@@ -44,9 +47,16 @@ class FileCheck:
         return self._glance(key) == stamp.glance or self._content(key) == stamp.content
 
 
-def model_files(folder: Path) -> list[Path]:
-    """The files of a model that are there."""
-    return [folder / name for name in MODEL_FILES if (folder / name).is_file()]
+def model_files(folder: Path, custom: Sequence[str] = ()) -> list[Path]:
+    """The files of a model that are there, and the modules of the layers that are not Keras' own.
+
+    So a model that could not be built is tried again when its module is named, and one whose module
+    changed is computed again.
+    """
+    files = [folder / name for name in MODEL_FILES if (folder / name).is_file()]
+    if custom and files and _CUSTOM_LAYER.search(files[0].read_bytes()):
+        files += custom_files(tuple(custom))
+    return files
 
 
 def glance(files: Iterable[Path]) -> str:

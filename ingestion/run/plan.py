@@ -10,7 +10,6 @@ that other measures gave them are stale, too.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +17,8 @@ from typing import Any
 
 from ingestion.corpus import Task
 from ingestion.run import fingerprint
+from ingestion.run.architecture import architecture
 from ingestion.run.budget import Limits
-from ingestion.run.digests import digest
 from ingestion.run.fingerprint import FileCheck, model_files
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import PgdlError
@@ -44,6 +43,7 @@ class Job:
     attempt: int = 1
     warm_up: tuple[Measure, ...] = ()  # run first to trace the graphs; results discarded
     fingerprints: Mapping[str, str] = field(default_factory=dict)  # of the measures, by name
+    custom: tuple[str, ...] = ()  # modules that define layers of the user's own
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,7 @@ class Request:
     retry_failed: bool = False  # compute again what failed
     recompute: bool = False  # compute again what was computed with other settings
     warm_up: tuple[Measure, ...] = ()  # run first in every job, so that they pay for tracing
+    custom: tuple[str, ...] = ()  # modules that define layers of the user's own
 
     def selected(self, task: Task) -> list[str]:
         """The models of a task that were asked for."""
@@ -100,7 +101,7 @@ def make_plan(request: Request, lines: Iterable[Line]) -> Plan:
         selected = set(request.selected(task))
         for model in task.model_ids:
             keys = {measure.name: (task.name, model, measure.name) for measure in request.measures}
-            files = model_files(task.model_folder(model))
+            files = model_files(task.model_folder(model), request.custom)
             stale |= {
                 key
                 for key in ((task.name, model, measure) for measure in measured)
@@ -121,10 +122,11 @@ def make_plan(request: Request, lines: Iterable[Line]) -> Plan:
                         task.model_folder(model),
                         shards,
                         missing,
-                        _architecture(task.model_folder(model)),
+                        architecture(task.model_folder(model)),
                         request.limits.step_seconds(len(task.model_ids)),
                         warm_up=request.warm_up,
                         fingerprints=wanted,
+                        custom=request.custom,
                     )
                 )
     outdated = frozenset(stale | other)
@@ -150,15 +152,6 @@ def _same_files(
     return (result.model_files is None or check.unchanged(model, result.model_files)) and (
         result.data_files is None or check.unchanged(shards, result.data_files)
     )
-
-
-def _architecture(folder: Path) -> str:
-    """A digest of the layers; a configuration that cannot be read is like no other."""
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        return digest([config["model_config"], config["input_shape"]])
-    except (OSError, ValueError, KeyError, TypeError):
-        return str(folder)
 
 
 def _refusal(request: Request, results: Mapping[Key, Result], other: set[Key]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,14 @@ from ingestion.errors import ZooError
 from ingestion.zoo.layout import Zoo
 
 
-def add(root: Path, task: str, path: Path, data: Data | None, hparams: Mapping[str, Any]) -> int:
+def add(
+    root: Path,
+    task: str,
+    path: Path,
+    data: Data | None,
+    hparams: Mapping[str, Any],
+    custom: Sequence[str] = (),
+) -> int:
     """Writes the model of a Keras file or a model folder into a task and returns its number.
 
     `data` may be left out where the task has its data already. A task that is new has the data, the
@@ -23,7 +30,7 @@ def add(root: Path, task: str, path: Path, data: Data | None, hparams: Mapping[s
     from ingestion.keras_names import leaf_weights, named_weights
     from ingestion.shards import read_data
 
-    config, model = read_model(path)
+    config, model = read_model(path, custom)
     zoo = Zoo(root)
     with zoo.locked():
         known = zoo.tasks().get(task)

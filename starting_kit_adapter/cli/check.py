@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.text import Progress, table
 
 HELP = "Read a corpus completely and list its problems"
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="recompute every model's training accuracy and compare it with the recorded one",
     )
+    add_custom(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -34,11 +36,14 @@ def run(args: argparse.Namespace) -> int:
 
     tasks = find_corpus(args.corpus).select(args.tasks)
     import_tensorflow()
+    from ingestion.custom import load_custom
     from starting_kit_adapter.diagnose.check import check_task
 
+    custom = load_custom(args.custom or ())
     with Progress(sum(len(task.model_ids) for task in tasks), "models") as progress:
         checks = [
-            check_task(task, with_accuracy=args.accuracy, step=progress.step) for task in tasks
+            check_task(task, with_accuracy=args.accuracy, step=progress.step, custom=custom)
+            for task in tasks
         ]
     rows = [
         [c.name, len(c.models), c.grid, c.inputs, c.classes, c.examples, len(c.problems)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgdl_measures.errors import PgdlError
+from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import fraction, positive, seed
 
 if TYPE_CHECKING:
@@ -31,7 +32,10 @@ registers: register_perturbation(blur, 0.0, 3.0).
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "model", metavar="MODEL", type=Path, help="a .keras or .h5 file, or a model_<id> folder"
+        "model",
+        metavar="MODEL",
+        type=Path,
+        help="a .keras or .h5 file, a SavedModel, or model_<id>/",
     )
     parser.add_argument("--data", help="its training data: digits, npz:FILE or tfds:NAME")
     parser.add_argument(
@@ -52,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="batches of 128 training examples (default: 40)",
     )
     parser.add_argument("--seed", type=seed, default=0, help="random seed (default: 0)")
+    add_custom(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -78,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
         names = [name.strip() for name in args.perturbations.split(",")]
     else:
         names = [perturbation.name for perturbation in perturbations()]
-    subject = Subject(read_model(args.model)[1], _dataset(args))
+    subject = Subject(read_model(args.model, args.custom or ())[1], _dataset(args))
     findings = examine(
         subject,
         names,

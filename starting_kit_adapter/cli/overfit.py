@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import positive, seed
 from starting_kit_adapter.terminal.text import Progress
 
@@ -47,7 +48,11 @@ With -o: overfit.json with every number, and the paper's Figures 8 to 11 as SVG 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "model", metavar="MODEL", type=Path, nargs="?", help="a .keras or .h5 file, or model_<id>/"
+        "model",
+        metavar="MODEL",
+        type=Path,
+        nargs="?",
+        help="a .keras or .h5 file, a SavedModel, or model_<id>/",
     )
     parser.add_argument(
         "--data",
@@ -97,6 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "upsampled images, else circularly)",
     )
     parser.add_argument("--seed", type=seed, default=0, help="random seed (default: 0)")
+    add_custom(parser)
     parser.add_argument("-o", "--output", metavar="DIR", type=Path, help="where results go")
 
 

@@ -34,6 +34,7 @@ examples:
   pgdl run zoo/ -m all --tasks digits -o out/ --workers 4
   pgdl run zoo/ -m mixup -o out/ --seed 1 --set batches=20
   pgdl run zoo/ -m mymodule:my_measure -o out/      my_measure(subject, *, option=1) -> float
+  pgdl run zoo/ -m mixup -o out/ --custom my_layers   models with layers that my_layers.py defines
   pgdl run zoo/ -m gi_intra_l0 -o out/ --executor ray --ray-address auto
 
 Writes out/<measure>/<task>.predict, which `pgdl score` reads, and out/records.jsonl, one line per
@@ -89,6 +90,7 @@ def run(args: argparse.Namespace) -> int:
                 executor=make_executor(given),
                 retry_failed=given.get("retry_failed", False),
                 recompute=given.get("recompute", False),
+                custom=given.get("custom", ()),
                 listener=Listener(planned, step, warn),
                 settings=plain(given),
             )

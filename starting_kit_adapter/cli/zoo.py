@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import positive, positive_number, seed
 from starting_kit_adapter.terminal.stopping import tell_stopped
 from starting_kit_adapter.terminal.text import Progress
@@ -108,7 +109,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     add = verbs.add_parser("add", help="put a trained Keras model into a zoo")
     add.add_argument("output", metavar="DIR", type=Path, help="the folder of the zoo, old or new")
-    add.add_argument("model", metavar="MODEL", type=Path, help="its file, .keras or .h5")
+    add.add_argument(
+        "model",
+        metavar="MODEL",
+        type=Path,
+        help="a .keras or .h5 file, a SavedModel, or model_<id>/",
+    )
     add.add_argument("--data", help="digits, npz:FILE or tfds:NAME (default: the task's own)")
     add.add_argument("--task", help="name of the task (default: the only one, or the data's name)")
     _add_data_arguments(add)
@@ -120,6 +126,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_assignment,
         help="a hyperparameter of the model; give all that the zoo's models have",
     )
+    add_custom(add)
     add.set_defaults(zoo_run=_add)
 
 
@@ -178,7 +185,7 @@ def _add(args: argparse.Namespace) -> int:
 
     data = _data(args, None, None) if args.data else None
     task = args.task or _only_task(args.output) or source_name(args.data or "zoo")
-    number = add(args.output, task, args.model, data, dict(args.hparam))
+    number = add(args.output, task, args.model, data, dict(args.hparam), args.custom or ())
     metrics = Zoo(args.output).records(task)[number]["metrics"]
     print(
         f"{args.model} is model_{number} of task {task}: train_acc {metrics['train_acc']:.4f}, "

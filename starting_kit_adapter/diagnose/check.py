@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import tensorflow as tf
 
 from ingestion.corpus import Task
+from ingestion.custom import Custom
 from ingestion.data import load_dataset
 from ingestion.models import load_model
 from pgdl_measures.accuracy import accuracy
@@ -47,7 +48,9 @@ class TaskCheck:
     warnings: list[str] = field(default_factory=list)
 
 
-def check_task(task: Task, *, with_accuracy: bool, step: Callable[[str], None]) -> TaskCheck:
+def check_task(
+    task: Task, *, with_accuracy: bool, step: Callable[[str], None], custom: Custom | None = None
+) -> TaskCheck:
     """Checks a task; `step` is called with the id of each model that is done."""
     found = TaskCheck(task.name)
     data = _check_data(task, found)
@@ -57,7 +60,7 @@ def check_task(task: Task, *, with_accuracy: bool, step: Callable[[str], None]) 
         tf.keras.backend.clear_session()
         check = ModelCheck(model_id, recorded.get(model_id))
         try:
-            model = load_model(task.model_folder(model_id))
+            model = load_model(task.model_folder(model_id), custom)
             if data is not None and with_accuracy:
                 check.recomputed = accuracy(network(model, data.shape), data)
                 check.problem = _compare(check, len(data))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ingestion.run.budget import COMPETITION_SECONDS, RULES, Limits
 from pgdl_measures.errors import PgdlError
+from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.negation import join_negated
 from starting_kit_adapter.terminal.numbers import positive, positive_number, seed, size
 
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OPTION=VALUE",
         help="an option of the measures that have it; may be repeated",
     )
+    add_custom(what)
     what.add_argument(
         "--config",
         type=Path,

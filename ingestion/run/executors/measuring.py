@@ -16,6 +16,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from ingestion.custom import load_custom
 from ingestion.data import load_dataset
 from ingestion.models import load_model
 from ingestion.run import fingerprint
@@ -55,10 +56,11 @@ class Measuring:
         start = time.perf_counter()
         try:
             yield Step(READING)
-            yield Files(stamp(model_files(job.folder)), self._data_stamp(job))
+            yield Files(stamp(model_files(job.folder, job.custom)), self._data_stamp(job))
             dataset = self._data(job)
             yield Step(LOADING)
-            subject = Subject(load_model(job.folder), dataset, max_bytes=job.measures[0].max_bytes)
+            model = load_model(job.folder, load_custom(job.custom))
+            subject = Subject(model, dataset, max_bytes=job.measures[0].max_bytes)
         except Exception as error:
             seconds = time.perf_counter() - start
             for measure in job.measures:

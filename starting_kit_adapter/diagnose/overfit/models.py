@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.corpus import find_corpus
+from ingestion.run.architecture import nameless
 from ingestion.zoo.layout import read_json
 from pgdl_measures.errors import PgdlError
 
@@ -46,7 +47,7 @@ def check_one_architecture(configs: Mapping[str, dict[str, Any]]) -> None:
     """Raises unless all models are of one architecture, which is what is tested together."""
     kinds: dict[str, list[str]] = {}
     for name, config in configs.items():
-        kinds.setdefault(json.dumps(config, sort_keys=True), []).append(name)
+        kinds.setdefault(nameless(config), []).append(name)
     if len(kinds) > 1:
         first = "; ".join(f"{len(names)} like {names[0]}" for names in kinds.values())
         raise PgdlError(

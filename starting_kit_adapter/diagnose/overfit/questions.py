@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -67,7 +67,8 @@ def ask(args: argparse.Namespace) -> Question:
     if not args.data:
         raise PgdlError("no images are given: name them with --data, or see --control")
     paths = found_models.find_models(args.model, args.models)
-    _check_alike(paths)
+    custom = args.custom or ()
+    _check_alike(paths, custom)
     origin = found_sets.find_origin(paths.values())
     train, test = found_sets.limits(origin, args.train_examples, args.test_examples)
     first, *further = args.data
@@ -79,7 +80,7 @@ def ask(args: argparse.Namespace) -> Question:
     for source in further:
         sets[_free_name(source_name(source), sets)] = read("test", source).limited(test)
     notes = found_sets.notes(origin, args.split, train, test, args.eps)
-    models = _readers(paths)
+    models = _readers(paths, custom)
     padding, note = _choose_padding(models, next(iter(sets.values())), args.eps, args.padding)
     originals = {} if args.original is None else found_models.find_models(None, args.original)
     settings = {
@@ -88,7 +89,7 @@ def ask(args: argparse.Namespace) -> Question:
         "paths": {name: str(path) for name, path in paths.items()},
     }
     notes += [note] if note else []
-    return Question(models, sets, padding, args.eps, notes, settings, _readers(originals))
+    return Question(models, sets, padding, args.eps, notes, settings, _readers(originals, custom))
 
 
 def ask_control(args: argparse.Namespace) -> Question:
@@ -114,17 +115,19 @@ def ask_control(args: argparse.Namespace) -> Question:
     return Question({"control": lambda: model}, sets, "upsample", args.eps, [note], settings)
 
 
-def _check_alike(paths: Mapping[str, Path]) -> None:
-    found_models.check_one_architecture({n: read_architecture(p) for n, p in paths.items()})
+def _check_alike(paths: Mapping[str, Path], custom: Sequence[str]) -> None:
+    found_models.check_one_architecture({n: read_architecture(p, custom) for n, p in paths.items()})
     found_models.check_one_training({n: found_models.read_training(p) for n, p in paths.items()})
 
 
-def _readers(paths: Mapping[str, Path]) -> dict[str, Callable[[], tf.keras.Model]]:
-    return {name: partial(_read, path) for name, path in paths.items()}
+def _readers(
+    paths: Mapping[str, Path], custom: Sequence[str]
+) -> dict[str, Callable[[], tf.keras.Model]]:
+    return {name: partial(_read, path, custom) for name, path in paths.items()}
 
 
-def _read(path: Path) -> tf.keras.Model:
-    return read_model(path)[1]
+def _read(path: Path, custom: Sequence[str]) -> tf.keras.Model:
+    return read_model(path, custom)[1]
 
 
 def _free_name(name: str, taken: Mapping[str, Any]) -> str:
