@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
+from models.networks import IS_KERAS3
 
 from ingestion.any_model import read_model
 from ingestion.arrays import Data, make_data
@@ -40,7 +41,7 @@ class Tokens(layers.Layer):
     def __init__(self, width, inner=None, **kwargs):
         super().__init__(**kwargs)
         self.width = width
-        self.inner = [layers.Dense(width), layers.Dense(width, activation=wave)]
+        self.inner = [layers.Dense(width, name="a"), layers.Dense(width, activation=wave, name="b")]
 
     def build(self, shape):
         self.start = self.add_weight(name="start", shape=(1, 1, self.width))
@@ -97,7 +98,8 @@ def _saved(module: str, path: Path) -> tf.keras.Model:
     return model
 
 
-@pytest.mark.parametrize("suffix", ["keras", "h5"])
+# Keras 2 has no two names for weights of layers in a layer, and so cannot save it as .h5.
+@pytest.mark.parametrize("suffix", ["keras", "h5"] if IS_KERAS3 else ["keras"])
 def test_a_network_with_own_layers_is_the_same_in_the_zoo(
     tmp_path: Path, module: str, suffix: str
 ) -> None:

@@ -11,6 +11,7 @@ import tensorflow as tf
 from models.networks import NETWORKS
 
 from ingestion.errors import CorpusError
+from ingestion.keras_config import checked_config
 from ingestion.keras_graph import build_graph
 from ingestion.models import read_config
 from ingestion.run.architecture import architecture
@@ -139,8 +140,8 @@ def test_a_trick_is_refused_by_name(trick: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_layers_of_keras_that_do_no_harm_are_built() -> None:
+    checked_config(_model(_layer("Hashing", num_bins=3, dtype="int32")), HERE)
     for kind, arguments in {
-        "Hashing": {"num_bins": 3, "dtype": "int32"},
         "UnitNormalization": {},
         "GaussianNoise": {"stddev": 0.1},
         "Normalization": {"axis": None, "mean": 1.0, "variance": 4.0},
