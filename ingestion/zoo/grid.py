@@ -20,7 +20,6 @@ are the same for all. Names are those of the architecture (see `architectures`) 
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +28,7 @@ from typing import Any
 from ingestion.errors import ZooError
 from ingestion.zoo.architectures import architecture, hyperparameters
 from pgdl_measures.errors import UnknownNameError
+from scoring.files import parse_json
 
 Value = Any  # of a hyperparameter: a number, a text or a truth value
 Cell = dict[str, Value]
@@ -36,6 +36,7 @@ Cell = dict[str, Value]
 TRAINING = {"learning_rate": 0.001, "batch_size": 32, "weight_decay": 0.0}  # and their defaults
 _TARGET = {"accuracy": 0.995}
 _WIDTHS = {"width": 1, "dense_units": 1, "parameters": 2}  # and the power they grow with
+_OBJECTS = ("hparams", "fixed", "target")
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,10 @@ def parse_grid(entry: Any, where: str) -> Grid:
     for name in entry:
         if name not in Grid.__dataclass_fields__:
             raise UnknownNameError(f"entry of {where}", name, Grid.__dataclass_fields__)
+    for name, kind in (("architecture", str), *((part, dict) for part in _OBJECTS)):
+        if not isinstance(entry.get(name, kind()), kind):
+            noun = "a name" if kind is str else "an object"
+            raise ZooError(f"{where}: `{name}` is {_keys(entry[name])}; expected {noun}")
     grid = Grid(**entry)
     _check_hyperparameters(grid, where)
     for name, value in grid.target.items():
@@ -109,8 +114,8 @@ def read_grid(path: Path) -> Grid:
     if not path.is_file():
         raise ZooError(f"{path}: no such file; a grid is the name of a preset or a JSON file")
     try:
-        return parse_grid(json.loads(path.read_text(encoding="utf-8")), str(path))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        return parse_grid(parse_json(path.read_bytes()), str(path))
+    except (OSError, ValueError) as error:
         raise ZooError(f"{path}: is not JSON ({error})") from error
 
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,6 +26,7 @@ from ingestion.errors import ZooError
 from ingestion.keras_names import NamedWeights
 from ingestion.run.store import write_json
 from ingestion.weights import write_weights
+from scoring.files import parse_json
 
 
 class Zoo:
@@ -61,7 +61,7 @@ class Zoo:
         """What is known of each finished model, by number."""
         paths = (self.root / "training" / task).glob("model_*.json")
         numbered = sorted((int(path.stem[len("model_") :]), path) for path in paths)
-        return {n: read_json(p) for n, p in numbered if self.model_folder(task, n).is_dir()}
+        return {n: _read_record(p) for n, p in numbered if self.model_folder(task, n).is_dir()}
 
     def write_model(
         self,
@@ -97,6 +97,12 @@ class Zoo:
         if not records:
             return
         hparams = [record["hparams"] for record in records.values()]
+        for model, values in zip(records, hparams):
+            if values.keys() != hparams[0].keys():
+                raise ZooError(
+                    f"{task}: model_{model} has the hyperparameters {', '.join(values)}; others "
+                    f"have {', '.join(hparams[0])}"
+                )
         possible = {name: _distinct(h[name] for h in hparams) for name in hparams[0]}
         entries = {
             str(model): {
@@ -143,9 +149,21 @@ class Zoo:
 def read_json(path: Path) -> Any:
     """The content of a JSON file that the builder wrote."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        return parse_json(path.read_bytes())
+    except (OSError, ValueError) as error:
         raise ZooError(f"{path}: cannot be read ({error})") from error
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    """The record of a finished model, with the parts that `pgdl zoo` reads."""
+    record = read_json(path)
+    parts = ("hparams", "metrics")
+    if not isinstance(record, dict) or not all(isinstance(record.get(p), dict) for p in parts):
+        raise ZooError(f"{path}: has no `hparams` and `metrics`; it was not written by `pgdl zoo`")
+    for name, value in record["hparams"].items():
+        if isinstance(value, (dict, list)):
+            raise ZooError(f"{path}: {name} is {str(value)[:60]}; expected a number or a word")
+    return record
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ingestion.run.budget import COMPETITION_SECONDS, RULES, Limits
 from pgdl_measures.errors import PgdlError
+from scoring.files import parse_json
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.negation import join_negated
 from starting_kit_adapter.terminal.numbers import positive, positive_number, seed, size
@@ -171,14 +171,15 @@ def read_settings(args: argparse.Namespace) -> dict[str, Any]:
     if path is None:
         return given
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:
         raise PgdlError(f"cannot read {path}: {error}") from error
-    if not isinstance(content, dict):
+    settings = content.get("settings", content) if isinstance(content, dict) else None
+    if not isinstance(settings, dict):
         raise PgdlError(f"{path} is not a JSON object of options")
     parser = _FileParser(path)
     add_arguments(parser)
-    arguments = join_negated(typed(content.get("settings", content)))
+    arguments = join_negated(typed(settings))
     return {**_given(parser.parse_args([str(args.corpus), *arguments])), **given}
 
 
@@ -208,7 +209,7 @@ def typed(settings: Mapping[str, Any]) -> list[str]:
         elif isinstance(value, dict):
             arguments += [part for k, v in value.items() for part in (option, f"{k}={v}")]
         elif isinstance(value, list) and name == "set":
-            arguments += [part for item in value for part in (option, item)]
+            arguments += [part for item in value for part in (option, str(item))]
         elif isinstance(value, list):
             arguments += [option, ",".join(map(str, value))]
         elif value is not False:
@@ -232,6 +233,6 @@ def parse_option(text: str) -> tuple[str, Any]:
         except argparse.ArgumentTypeError as error:
             raise PgdlError(f"--set {text}: {error}") from error
     try:
-        return name, json.loads(value)
+        return name, parse_json(value)
     except ValueError:
         return name, value  # a word
