@@ -21,7 +21,7 @@ $(VENV)/ready: setup.py
 $(VENV_KERAS2)/ready: setup.py
 	$(PYTHON) -m venv $(VENV_KERAS2)
 	$(VENV_KERAS2)/bin/pip install --quiet --upgrade pip
-	$(VENV_KERAS2)/bin/pip install --quiet 'tensorflow==2.15.*' scipy absl-py pytest pytest-xdist pyyaml pillow
+	$(VENV_KERAS2)/bin/pip install --quiet 'tensorflow==2.15.*' scipy absl-py pytest pytest-xdist hypothesis pyyaml pillow
 	touch $@
 
 # Every step takes up what the last demo left, so that a second run takes seconds.

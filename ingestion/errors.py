@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import lzma
+import zipfile
+import zlib
 from pathlib import Path
 
 from pgdl_measures.errors import PgdlError
+
+# What `zipfile` raises for a damaged, encrypted or exotic archive, besides OSError and ValueError.
+DAMAGED_ARCHIVE = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
+    *(RuntimeError, NotImplementedError),
+)
 
 
 class CorpusError(PgdlError):

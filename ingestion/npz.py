@@ -13,8 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ingestion.errors import ZooError
+from ingestion.errors import DAMAGED_ARCHIVE, ZooError
 
+# What NumPy raises for the header of an array, which is a Python literal.
+_DAMAGED_ARRAY = (
+    *(OSError, ValueError, AttributeError, TypeError, KeyError, SyntaxError),
+    *(struct.error, OverflowError, MemoryError, RecursionError),
+)
 _LARGE = 1 << 28  # bytes from which on an array stays in its file
 _LOCAL_HEADER = 30  # bytes before the name of a file within a zip archive
 
@@ -32,7 +37,7 @@ def read_arrays(path: Path, names: Sequence[str]) -> list[np.ndarray]:
                     f"expected {', '.join(names)}"
                 )
             return [_mapped(path, name) if _is_large(path, name) else file[name] for name in names]
-    except (OSError, ValueError, AttributeError, TypeError, zipfile.BadZipFile) as error:
+    except (*DAMAGED_ARCHIVE, *_DAMAGED_ARRAY) as error:
         raise ZooError(f"{path}: is not a whole .npz file of plain arrays ({error})") from error
 
 

@@ -11,9 +11,9 @@ import re
 import shutil
 import stat
 import zipfile
-import zlib
 from pathlib import Path, PurePosixPath
 
+from ingestion.errors import DAMAGED_ARCHIVE
 from starting_kit_adapter.submission.errors import SubmissionError
 
 MAX_BYTES = 1024**3  # unpacked; submissions may carry weights of helper networks
@@ -30,7 +30,7 @@ def unzip(archive: Path, folder: Path) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with opened.open(entry) as source, target.open("xb") as file:
                     shutil.copyfileobj(source, file)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError) as error:
+    except (*DAMAGED_ARCHIVE, ValueError, OSError) as error:
         raise SubmissionError(f"{archive} cannot be unpacked: {error}") from error
 
 
