@@ -1,4 +1,4 @@
-"""The competition's score: conditional mutual information, normalized (Jiang et al. 2020).
+"""The competition's score: conditional mutual information, normalized (Jiang et al. 2020b).
 
 For a conditioning set S of two hyperparameters, every ordered pair of models (i, j), self-pairs
 included, falls in the group given by both models' values of both hyperparameters. With
@@ -6,7 +6,7 @@ V_g = [gap_i > gap_j] and V_mu = [mu_i > mu_j] (strict, so a tie is 0), the scor
 
     mean over groups of I(V_g; V_mu)  /  mean over groups of H(V_g)        (log base 2)
 
-and the score of the task is the smallest over all S (Jiang et al. 2020, eq. 11-14). On a complete
+and the score of the task is the smallest over all S (Jiang et al. 2020b, eq. 11-14). On a complete
 grid, where the score of every S is defined, this is the organizers' program digit for digit, with
 the 1e-12 inside the logarithm of its entropy. Beyond it:
 

@@ -11,8 +11,9 @@ import json
 import os
 import struct
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from scoring.errors import ScoringError
 
@@ -47,7 +48,14 @@ def read_json_object(path: Path) -> dict[str, Any]:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Writes a file in one step and waits until it is on the disk.
+    """Writes a file in one step, as `replacing` does."""
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write that becomes `path` in one step, once it is on the disk.
 
     Whatever happens meanwhile, a reader sees the old content or the new one, never a part.
     """
@@ -55,7 +63,7 @@ def replace_file(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with temporary.open("wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

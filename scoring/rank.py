@@ -1,7 +1,7 @@
 """How a measure correlates with the gap: Kendall, granulated Psi, Spearman, Pearson.
 
 Kendall's tau (tau-b, which corrects for ties), Spearman's rho and Pearson's r are SciPy's. The
-granulated Psi is that of Jiang et al. 2020 (the "Psi summary" that Dziugaite et al. 2020
+granulated Psi is that of Jiang et al. 2020a (the "Psi summary" that Dziugaite et al. 2020
 argue against): among models that differ in one hyperparameter only,
 
     tau = mean over pairs of sgn(mu_i - mu_j) sgn(gap_i - gap_j)

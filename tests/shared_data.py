@@ -1,4 +1,4 @@
-"""Where the data beside the project is, for the tests that check against it."""
+"""Where data to check against is: published numbers among the tests, larger files beside us."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+PGDL = Path(__file__).resolve().parent / "data" / "pgdl"  # its README names the sources
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 needs_shared = pytest.mark.skipif(

@@ -31,7 +31,7 @@ _ENTRIES: tuple[tuple[str, str, str, str, str, tuple[str, ...], str, str], ...] 
     (
         *("sharpness", "sharpness", "worst relative weight change (negated) that is tolerated"),
         "-(largest alpha at which moving each weight by at most alpha |w| costs 0.1 of accuracy)",
-        *(f"{_KIT}; Jiang et al. 2020", (CHAIN,), "medium", "The worst case of flatness; slow."),
+        *(f"{_KIT}; Jiang et al. 2020a", (CHAIN,), "medium", "The worst case of flatness; slow."),
     ),
     (
         *("dbi", "dbi", "Davies-Bouldin index of early features"),

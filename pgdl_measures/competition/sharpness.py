@@ -1,6 +1,6 @@
 """Sharpness: how far the weights may move, at worst, before accuracy falls (the kit's baseline).
 
-The kit (baselines/sharpness_v2/complexity.py, after Jiang et al. 2020) looks by bisection for
+The kit (baselines/sharpness_v2/complexity.py, after Jiang et al. 2020a) looks by bisection for
 the relative magnitude alpha in (0, 2) at which a network loses a tenth of its training accuracy,
 when each weight may move by alpha |w|: from a random start within half of that, 20 steps of the
 gradient with a rate of 0.001 on batches of 64, and back into the box. It returns alpha, which is

@@ -7,13 +7,13 @@ writes depends on its version, and sources are small while weights hardly shrink
 from __future__ import annotations
 
 import io
-import os
 import shutil
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Union
 
+from scoring.files import replacing
 from starting_kit_adapter.bundle.errors import BundleError
 
 Content = Union[bytes, Path]  # a file's bytes, or where to copy them from
@@ -25,15 +25,9 @@ _PERMISSIONS = 0o100644 << 16  # a regular file, rw-r--r--
 
 def write_zip(path: Path, files: Mapping[str, Content]) -> None:
     """Writes a zip of `files` (by their names in it), whole or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with part.open("wb") as file:
-                _write(file, files)
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
+        with replacing(path) as file:
+            _write(file, files)
     except OSError as error:
         raise BundleError(f"cannot write {path}: {error}") from error
 

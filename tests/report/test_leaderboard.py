@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from report_runs import MODELS, FakeRun, write_predictions, write_records, write_run
 from scipy import stats
-from shared_data import SHARED, needs_shared
+from shared_data import PGDL
 
 from scoring.cmi import cmi
 from scoring.errors import ScoringError
@@ -198,9 +198,8 @@ def test_published_rows_have_their_published_average() -> None:
             assert np.mean(row.scores) == pytest.approx(row.average, abs=0.0101)
 
 
-@needs_shared
 def test_real_predictions_have_their_published_scores() -> None:
-    data = SHARED / "data" / "pgdl"
+    data = PGDL
     published = json.loads((data / "published_scores.json").read_text())
     board = leaderboard(data / "reference_data", data / "predictions", replicates=20)
     content = {row["measure"]: row for row in json.loads(to_json(board))["measures"]}
@@ -211,9 +210,8 @@ def test_real_predictions_have_their_published_scores() -> None:
             assert content[measure]["tasks"][task]["score"] == scores[task]
 
 
-@needs_shared
 def test_competition_tasks_are_told_by_name_and_size(fake: FakeRun) -> None:
-    files = find_references(SHARED / "data" / "pgdl" / "reference_data")
+    files = find_references(PGDL / "reference_data")
     assert published_scores(read_reference(files["task1_v4"], "task1_v4"))["gi_intra_l0"] == 0.84
     assert published_scores(read_reference(files["task2_v1"], "task2_v1"))["gi_intra_l0"] == 41.75
     other = read_reference(fake.reference / "alpha" / "model_configs.json", "task1_v4")

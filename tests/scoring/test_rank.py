@@ -15,7 +15,7 @@ GRID = np.array(list(itertools.product(range(3), range(2), range(4))))
 
 
 def brute_psi(codes, gap, measure) -> float:
-    """Jiang et al.: tau-a among models that differ in one hyperparameter, averaged twice."""
+    """Jiang et al. 2020a: tau-a among models that differ in one hyperparameter, averaged twice."""
     psis = []
     for k in range(codes.shape[1]):
         settings: dict[tuple, list[int]] = {}

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from scoring_files import VALUES, configs, write_reference
-from shared_data import SHARED, needs_shared
+from shared_data import PGDL
 
 from scoring.errors import ScoringError
 from scoring.kit.reference import find_references, read_reference
@@ -126,9 +126,8 @@ def test_a_folder_without_tasks_is_refused(tmp_path):
         find_references(tmp_path / "nowhere")
 
 
-@needs_shared
 @pytest.mark.parametrize(("task", "models"), [("task1_v4", 96), ("task2_v1", 54)])
 def test_the_real_grids_are_complete(task, models):
-    reference = read_reference(find_references(SHARED / "data" / "pgdl")[task])
+    reference = read_reference(find_references(PGDL)[task])
     assert (len(reference.ids), reference.is_complete) == (models, True)
     assert reference.doubled_cells == ()

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import pytest
 from scoring_files import write_predictions, write_reference
-from shared_data import SHARED, needs_shared
+from shared_data import PGDL
 
 from scoring.errors import ScoringError
 from starting_kit_adapter.cli import score
 
 ROOT = Path(__file__).resolve().parents[2]
-PGDL = SHARED / "data" / "pgdl"
 
 
 def run(*arguments: object) -> int:
@@ -26,7 +25,6 @@ def run(*arguments: object) -> int:
     return score.run(parser.parse_args(list(map(str, arguments))))
 
 
-@needs_shared
 def test_leaderboard_of_the_real_measures_has_the_published_scores(tmp_path, capsys):
     published = json.loads((PGDL / "published_scores.json").read_text())
     predictions = PGDL / "predictions"
@@ -42,7 +40,6 @@ def test_leaderboard_of_the_real_measures_has_the_published_scores(tmp_path, cap
     assert order == sorted(published, key=lambda name: -published[name]["task_average_score"])
 
 
-@needs_shared
 def test_both_real_tasks_are_scored_in_under_a_second(capsys):
     start = time.perf_counter()
     assert run("--reference", PGDL, "--predictions", PGDL / "predictions" / "VR") == 0

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 from scoring_files import configs, write_predictions, write_reference
-from shared_data import SHARED, needs_shared
+from shared_data import PGDL
 
 from scoring.kit.program import score_folders
 from scoring.kit.results import write_results
 from starting_kit_adapter.score import main
 
 ROOT = Path(__file__).resolve().parents[2]
-PGDL = SHARED / "data" / "pgdl"
 FILES = {"scores.txt", "scores.json", "scores.html", "detailed_results.html"}
 
 
@@ -38,7 +37,6 @@ def folders(tmp_path):
     return tmp_path / "ref", tmp_path / "res", tmp_path / "out"
 
 
-@needs_shared
 @pytest.mark.parametrize("measure", ["VPM_1", "VPM_80", "VR", "WCV"])
 @pytest.mark.parametrize("form", ["three arguments", "two arguments"])
 def test_scores_equal_the_published_ones_to_12_digits(tmp_path, measure, form):
