@@ -4,7 +4,7 @@
     [input_data/]<task>/model_<id>/{config.json,weights.hdf5,weights_init.hdf5}
     [reference_data/]<task>/model_configs.json
 
-`input_data/` and `reference_data/` may be there or not, junk of archive programs lies around, and
+`input_data/` and `reference_data/` are optional, files that archive programs leave are ignored, and
 the path of a single task is a corpus of one task.
 """
 
@@ -44,7 +44,7 @@ class Task:
 
     def offers(self) -> frozenset[str]:
         """What not every task has and some measures need: images, initial weights, and layers that
-        are a chain. The first model speaks for inputs and layers of all."""
+        are a chain. Inputs and layers are read from the first model."""
         found = set()
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             config = parse_json((self.folder / self.model_ids[0] / "config.json").read_bytes())

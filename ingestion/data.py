@@ -19,7 +19,7 @@ _FEATURES = {
 def load_dataset(shards: Sequence[Path]) -> tf.data.Dataset:
     """An unbatched, unshuffled dataset of `(inputs float32, output int32)` of unknown shapes.
 
-    The files are checked first, so that what is wrong with one is said with its name, and before
+    The files are checked first, so that an error names its file, and comes before
     hours of work rather than in the middle of it.
     """
     for shard in shards:

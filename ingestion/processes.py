@@ -84,7 +84,7 @@ class ChildProcess:
             return None
 
     def memory(self) -> int:
-        """The resident bytes of the child, which only Linux tells; 0 where it has just ended."""
+        """The resident memory of the child in bytes (Linux only); 0 if it has just ended."""
         try:
             pages = (_PROC / str(self.pid) / "statm").read_text().split()[1]
         except (OSError, IndexError):
@@ -101,7 +101,7 @@ class ChildProcess:
     def close(self) -> None:
         """Kills the child and waits for its end."""
         self.kill()
-        with self._lock:  # once it is reaped, its number may be given to another process
+        with self._lock:  # once it is reaped, its process id may be reused
             self._closed = True
         self._process.wait()
         self._let_go()
@@ -124,7 +124,7 @@ class Log:
         return self._file.fileno()
 
     def clear(self) -> None:
-        """Forgets what was printed so far; a child that writes to it goes on at the beginning."""
+        """Discards what was printed so far; a child continues at the beginning of the file."""
         os.ftruncate(self.fileno(), 0)
         os.lseek(self.fileno(), 0, os.SEEK_SET)
 
@@ -150,7 +150,7 @@ def connect_to_parent(channel: str) -> Connection:
 
 
 def cause_of_end(code: int | None) -> str:
-    """How a child came to its end, in words; None is one that lives on without its connection."""
+    """Why a child ended, in words; `None` is a child that lives but closed its connection."""
     if code is None:
         return "the worker closed its pipe"
     if code >= 0:
@@ -171,7 +171,7 @@ def _end_with_parent(lifeline: int) -> None:
 
 
 def _kill_session(leader: int) -> None:
-    """The number of a session is not given to another while any process of it lives."""
+    """A session id is not reused while any process of the session lives."""
     with contextlib.suppress(ProcessLookupError, PermissionError):  # none of them is alive
         os.killpg(leader, signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""TensorFlow without its start-up chatter, which no setting silences."""
+"""TensorFlow without its start-up messages, which no setting silences."""
 
 from __future__ import annotations
 

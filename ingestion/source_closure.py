@@ -5,7 +5,8 @@ lazy imports count. Imports of other libraries are not followed. From a user's m
 own package and of the files beside it are. The registry's "module:function" strings are no imports.
 
 A copy of the modules needs their packages as well (`packages=True`). For results the `__init__` of
-a package counts only where a name of its own is imported: `from package import module` needs none.
+a package counts only where a name of its own is imported: not for `from package import module`, nor
+for a name that it passes on from one of its modules.
 """
 
 from __future__ import annotations
@@ -92,7 +93,19 @@ def _imported_from(node: ast.ImportFrom, module: str, path: Path) -> Iterator[st
         return
     for alias in node.names:
         inner = f"{source}.{alias.name}"
-        yield inner if module_file(inner) else source
+        yield inner if module_file(inner) else _origin(source, alias.name)
+
+
+def _origin(module: str, name: str) -> str:
+    """Where one of our packages has a name from, if its `__init__` only passes it on."""
+    path = module_file(module) if is_ours(module) else None
+    if path is not None and path.name == "__init__.py":
+        for node in _import_nodes(path.read_text(encoding="utf-8")):
+            if isinstance(node, ast.ImportFrom) and name in {
+                a.asname or a.name for a in node.names
+            }:
+                return node.module or module
+    return module
 
 
 def _is_followed(name: str, module: str, path: Path) -> bool:

@@ -14,7 +14,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# A block with a file's name is the content of that file.
+BLOCK = re.compile(r"^```(sh|python)(?: ([\w.]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def anchors(text: str) -> set[str]:
@@ -53,7 +54,15 @@ def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
 
-def test_every_command_of_the_tutorial_runs(tmp_path):
+@pytest.mark.parametrize(
+    ("document", "written"),
+    [
+        ("tutorial.md", ["curves.png", "report.html", "submission.zip", "kit_scores/scores.txt"]),
+        ("adding-a-measure.md", ["out/undecided/grid.predict", "out/gi_blur/grid.predict"]),
+    ],
+    ids=["tutorial", "adding-a-measure"],
+)
+def test_every_command_runs(document, written, tmp_path):
     """As a reader would paste them: one after the other, in one folder."""
     pytest.importorskip("sklearn")
     pytest.importorskip("matplotlib")
@@ -71,13 +80,16 @@ def test_every_command_of_the_tutorial_runs(tmp_path):
     }
     folder = tmp_path / "work"
     folder.mkdir()
-    blocks = BLOCK.findall((ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8"))
+    blocks = BLOCK.findall((ROOT / "docs" / document).read_text(encoding="utf-8"))
     assert blocks
-    for language, text in blocks:
+    for language, file, text in blocks:
+        if file:
+            (folder / file).write_text(text, encoding="utf-8")
+            continue
         command = ["python", "-c", text] if language == "python" else ["sh", "-ec", text]
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
-    for name in ("curves.png", "report.html", "submission.zip", "kit_scores/scores.txt"):
+    for name in written:
         assert (folder / name).is_file(), name

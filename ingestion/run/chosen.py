@@ -32,7 +32,7 @@ def choose_measures(
     if not options and seed is None:  # then no measure's code needs to be imported, nor TensorFlow
         return list(chosen.values())
     defaults = {name: measure.defaults() for name, measure in chosen.items()}
-    # Of `all` some do not apply here: an option of theirs is not a mistake.
+    # An option of a measure that `all` leaves out here is not a mistake.
     others = [m.defaults() for m in measures()] if "all" in names else []
     known = {"max_bytes"}.union(*defaults.values(), *others)
     for option in options:
@@ -69,7 +69,7 @@ def _own(target: str) -> Measure:
     try:
         imported = import_own(module)
         registered = [measure for measure in measures() if measure.name == function]
-        if registered and not hasattr(imported, function):  # by the module, such as `gi_blur`
+        if registered and not hasattr(imported, function):  # such as `gi_blur`
             return registered[0]
         found = getattr(imported, function)
     except (ImportError, AttributeError) as error:

@@ -96,7 +96,7 @@ def _measures(
     if not chosen:
         raise PgdlError("no measure is named; `pgdl ls measures` lists them")
     if names and (options or seed is not None or any(":" in name for name in names)):
-        import_tensorflow()  # which the code of measures needs
+        import_tensorflow()  # the code of measures needs it
     offers = frozenset.intersection(*(task.offers() for task in tasks))
     found = [*choose_measures(names, options, seed, offers=offers), *ready]
     for name, count in Counter(measure.name for measure in found).items():

@@ -1,4 +1,4 @@
-"""Is a recorded value still the value? It depends on the measure's settings and on the files read.
+"""Is a recorded value still valid? That depends on the measure's settings and on the files read.
 
 Settings are compared by a digest of the measure's code and options. Files are compared as git does:
 the same sizes, times and contents of small files mean unchanged; where those differ - a copy of the
@@ -31,18 +31,18 @@ _SMALL = 1 << 16  # bytes; reading so many takes as long as opening the file
 
 
 def stamp(files: Sequence[Path]) -> Stamp:
-    """What the files are like now; reads them."""
+    """The stamp of the files as they are now; reads them."""
     return Stamp(glance(files), content(files))
 
 
 class FileCheck:
-    """Compares files with stamps of earlier runs, looking at no file twice."""
+    """Compares files with the stamps of earlier runs; each file is looked at once."""
 
     def __init__(self) -> None:
         self._glance, self._content = cache(glance), cache(content)
 
     def unchanged(self, files: Sequence[Path], stamp: Stamp) -> bool:
-        """Whether the files are what they were."""
+        """Whether the files are those of the stamp."""
         key = tuple(files)
         return self._glance(key) == stamp.glance or self._content(key) == stamp.content
 

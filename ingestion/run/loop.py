@@ -1,9 +1,9 @@
 """Measures over the models of a corpus: plans, hands out the work, keeps the record.
 
 All results pass through the one process that runs this, which appends them to the record one by
-one; predictions are written from the record whenever a task is complete. So a run that is cut off,
-wherever, continues where it was. Predictions that hold no more are removed before anything else, so
-that none of them is taken for a result of this run.
+one; predictions are written from the record whenever a task is complete. So a run that was
+interrupted continues from there. Stale predictions are removed first, so that none of them is taken
+for a result of this run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from scoring.record import Key, Line, Result, latest_results
 
 
 class Executor(Protocol):
-    """Whoever does the jobs of a queue, in whatever order, until none is left."""
+    """Does the jobs of a queue, in any order, until none is left."""
 
     @property
     def threads(self) -> int:
@@ -58,7 +58,7 @@ class Report:
         }
 
     def failures(self) -> list[tuple[Key, str]]:
-        """What has no value, with the reason."""
+        """The results without a value, with the reason."""
         return [(key, r.error or "") for key, r in self.results.items() if r.value is None]
 
 
@@ -69,7 +69,7 @@ class Listener:
     planned: Callable[[Plan], None] = lambda plan: None
     # After every model: its job, and whether all of its measures have values.
     step: Callable[[Job, bool], None] = lambda job, good: None
-    # What is wrong and costs only itself, such as a damaged line of the record.
+    # A problem that does not stop the run, such as a damaged line of the record.
     warn: Callable[[str], None] = warnings.warn
 
 
@@ -100,10 +100,10 @@ def run(
         jobs = Queue(plan.jobs)
         with closing(executor.run(jobs)) as outcomes:  # type: ignore[type-var]
             for outcome in outcomes:
-                for told in keeper.keep(outcome, jobs):
-                    if told.rest is None:
-                        listener.step(told.job, not told.errors)
-        # What exceeded its budget was given to no worker, and has no versions.
+                for kept in keeper.keep(outcome, jobs):
+                    if kept.rest is None:
+                        listener.step(kept.job, not kept.errors)
+        # Models past the budget never reached a worker, so they have no versions.
         versions = [line.versions for line in store.lines if line.versions]
         store.write_run({**about, "finished": _now(), "versions": dict((versions or [{}])[-1])})
         results = keeper.results()
@@ -122,7 +122,7 @@ class _Keeper:
         self._budgets = self._open_budgets()
 
     def keep(self, outcome: Outcome, jobs: Queue) -> list[Outcome]:
-        """Records an outcome and what follows from it, which is returned."""
+        """Records an outcome and those that follow from it; returns all of them."""
         outcomes = [outcome] if self._budgets is None else self._charge(outcome, jobs)
         for kept in outcomes:
             if kept.values or kept.errors:
@@ -133,7 +133,7 @@ class _Keeper:
         return outcomes
 
     def results(self) -> dict[Key, Result]:
-        """What is known of the models that were asked for."""
+        """The results of the models that were asked for."""
         known = self._known()
         return {
             key: known[key]
@@ -163,7 +163,7 @@ class _Keeper:
             self._store.write_predictions(measure.name, task.name, values)
 
     def _known(self) -> dict[Key, Result]:
-        """Old results that still hold, and those of this run."""
+        """Old results that are still valid, and those of this run."""
         return {**self._plan.results, **latest_results(self._store.lines[self._new :])}
 
     def _line(self, outcome: Outcome) -> Line:
@@ -207,7 +207,7 @@ class _Keeper:
         assert self._budgets is not None
         task, following = outcome.job.task, []
         for measure, seconds in outcome.seconds.items():
-            was_over = self._budgets.exceeded(task, measure)  # while this one was under way
+            was_over = self._budgets.exceeded(task, measure)  # another model used it up meanwhile
             self._budgets.spend(task, measure, seconds)
             if not self._budgets.exceeded(task, measure):
                 continue

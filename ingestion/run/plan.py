@@ -74,7 +74,7 @@ class Plan:
 
     jobs: tuple[Job, ...]
     results: dict[Key, Result]
-    outdated: frozenset[Key]  # results of other settings or files, which hold no more
+    outdated: frozenset[Key]  # stale results, of other settings or files
     changed: int  # models to be computed again because their files changed
     withdrawn: tuple[str, ...] = ()  # measures not asked for that have outdated results
     fingerprints: Mapping[str, str] = field(default_factory=dict)  # of the measures, by name

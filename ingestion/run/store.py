@@ -61,7 +61,7 @@ class Store:
         os.close(self._file)  # releases the lock
 
     def append(self, line: Line) -> None:
-        """Adds a line and waits until it is on the disk; one that does not fit is taken back."""
+        """Adds a line and waits until it is on the disk; a line that does not fit is removed."""
         data = line.encode()
         before = os.fstat(self._file).st_size
         try:

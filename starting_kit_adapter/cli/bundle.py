@@ -19,7 +19,7 @@ examples:
   pgdl bundle -m pal_intra_l0,pal_inter_l0 --combine prod -o submission.zip
   pgdl bundle --predictor predictor.json -o submission.zip        what `pgdl learn` learned
 
-Combinations are the paper's PROD, AVG and PROD+AVG, as of `pgdl combine`. Measures are combined as
+Combinations are the paper's PROD, AVG and PROD+AVG, as in `pgdl combine`. Measures are combined as
 they are registered, larger meaning a larger gap. Where none of the values is positive (Pal,
 accuracies), the product is that of their magnitudes, negated; where signs differ, it does not grow
 with each of its factors. A submission sees one model at a time: for measures whose sign changes
@@ -64,7 +64,7 @@ def _of_measures(args: argparse.Namespace) -> dict[str, bytes]:
     from starting_kit_adapter.bundle.submission import submission_files
 
     options = dict(map(parse_option, args.options))
-    if options:  # to know if the measures have them, these must be imported
+    if options:  # checking the options imports the measures
         import_tensorflow()
     measures = choose_measures([name.strip() for name in args.measures.split(",")], options)
     return submission_files(measures, args.combine)

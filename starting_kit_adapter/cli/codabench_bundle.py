@@ -24,7 +24,7 @@ Submissions run in the docker image, which needs Python 3.9 or later with tensor
 participants may import; measures that use SciPy need an image that has it.
 """
 
-_ZIP_LIMIT = 1e9  # bytes that are zipped without being asked to
+_ZIP_LIMIT = 1e9  # bytes; a larger corpus is zipped only on request
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, help="the zip to write")
     parser.add_argument("--tasks", help="only these, separated by commas")
     parser.add_argument(
-        "--title", default="Predicting Generalization in Deep Learning", help="of the competition"
+        "--title",
+        default="Predicting Generalization in Deep Learning",
+        help="its title",
     )
     parser.add_argument(
         "--input-data",
@@ -51,13 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--auto-approve",
         action="store_true",
-        help="whoever registers takes part at once (default: an organizer approves each)",
+        help="accept every registration (default: an organizer approves each)",
     )
     parser.add_argument(
         "--start",
         default="2024-01-01 00:00:00",
         metavar="'YYYY-MM-DD HH:MM:SS'",
-        help="from when on submissions are taken, in UTC (default: %(default)s, so at once)",
+        help="when submissions open, in UTC (default: %(default)s, so at once)",
     )
 
 

@@ -27,10 +27,10 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
-    _add_measures(what.add_parser("measures", help="the measures, or all about one of them"))
+    _add_measures(what.add_parser("measures", help="the measures, or everything about one of them"))
     tasks = what.add_parser("tasks", help="the tasks of a corpus")
     tasks.add_argument("corpus", type=Path)
-    models = what.add_parser("models", help="the models of a corpus, with what is known of them")
+    models = what.add_parser("models", help="the models of a corpus with their gaps")
     models.add_argument("corpus", type=Path)
     models.add_argument("--tasks", help="only these, separated by commas")
 

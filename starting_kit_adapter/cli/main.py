@@ -77,7 +77,7 @@ def entry_point() -> None:
     Not `absl.app.run`: imported inside of it, TensorFlow up to 2.14 compares tensors by identity.
     """
     stop_as_interrupted()
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up chatter
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up messages
     logging.use_absl_handler()
     logging.get_absl_handler().setFormatter(Formatter("pgdl: %(message)s"))
     sys.exit(main(_parser().parse_args(join_negated(sys.argv[1:]))))

@@ -30,7 +30,7 @@ examples:
   pgdl zoo build --data npz:fashion.npz --grid fashion --protocol rescaled --eps 2 -o rescaled/
   pgdl zoo add zoo/ mine.keras --data npz:mine.npz --hparam width=32 --hparam dropout=0.5
 
-A build that was interrupted goes on where it stopped. The exit code is 1 if a model could not be
+The same command continues an interrupted build. The exit code is 1 if a model could not be
 trained.
 """
 _GRID = """\
@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target-accuracy", type=positive_number, help="training accuracy that ends training"
     )
     build.add_argument("--target-loss", type=positive_number, help="training loss that ends it")
-    build.add_argument("--max-epochs", type=positive, help="end training then in any case")
+    build.add_argument("--max-epochs", type=positive, help="stop training after so many epochs")
     images = build.add_mutually_exclusive_group()
     images.add_argument(
         "--protocol",
@@ -103,7 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--threads",
         type=positive,
         default=1,
-        help="threads of each process (default 1); unlike --workers, they change the last bits",
+        help="threads of each process (default 1); the number changes the last bits of the weights",
     )
     build.set_defaults(zoo_run=_build)
 
@@ -219,7 +219,7 @@ def _data(args: argparse.Namespace, train: int | None, test: int | None) -> Data
 
 
 def _only_task(root: Path) -> str | None:
-    """The task of a zoo that has one: what is not said otherwise is about that one."""
+    """The only task of a zoo, which is the default."""
     from ingestion.zoo.layout import Zoo
 
     tasks = list(Zoo(root).tasks())
@@ -233,7 +233,7 @@ def _add_data_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _assignment(text: str) -> tuple[str, Any]:
-    """`name=value`; a value that reads as a number or truth value is one."""
+    """`name=value`; a value that looks like a number or a truth value becomes one."""
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, found {text!r}")

@@ -57,7 +57,7 @@ class Settings:
     start: str  # "YYYY-MM-DD HH:MM:SS", UTC; the phase has no end
     input_data: str | None = None  # None: in the zip; or a data set's key; or below WORKER_DATA
     queue: str | None = None  # None: the default queue; or the vhost of a queue of compute workers
-    auto_approve: bool = False  # whoever registers takes part, without an organizer's approval
+    auto_approve: bool = False  # registrations need no organizer's approval
 
     def __post_init__(self) -> None:
         _check_length("title", self.title, _MAX_TITLE)

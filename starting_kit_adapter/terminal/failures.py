@@ -1,4 +1,4 @@
-"""What a run could not compute, told by the verbs that run measures."""
+"""Prints what a run could not compute, for the verbs that run measures."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _SHOWN = 20  # failures that are printed
 
 
 def warn(text: str) -> None:
-    """Says what is wrong without stopping for it."""
+    """Prints a warning."""
     print(f"pgdl: warning: {text}", file=sys.stderr)
 
 
 def tell_failures(report: Report, output: Path, remedy: str) -> int:
-    """Prints what has no value, models by their reasons, and the remedy; 1 if there is such."""
+    """Prints the models without a value, by reason, and the remedy; returns 1 if there are any."""
     failures: dict[tuple[str, str, str], list[str]] = {}
     for (task, model, measure), error in report.failures():
         failures.setdefault((task, model, error), []).append(measure)

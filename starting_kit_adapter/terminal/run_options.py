@@ -26,20 +26,20 @@ DEFAULTS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """All options are None where they are not given: a file may give them."""
+    """An option that is not given is None, because the --config file may give it."""
     parser.add_argument("corpus", type=Path, help="the folder that holds the tasks, or one task")
     what = parser.add_argument_group("what to compute")
     what.add_argument(
         "-m",
         "--measures",
-        help="names separated by commas, `all` that apply, or your own module:function; -NAME is "
-        "the negation",
+        help="names separated by commas, `all` for those that apply, or your own "
+        "module:function; -NAME is the negation",
     )
     what.add_argument("-o", "--output", type=Path, help="where results are written")
     what.add_argument("--tasks", help="only these, separated by commas")
     what.add_argument("--models", help="only these, separated by commas")
     add_max_models(what)
-    what.add_argument("--seed", type=seed, help="of the measures that draw at random (default: 0)")
+    what.add_argument("--seed", type=seed, help="random seed of the measures (default: 0)")
     what.add_argument(
         "--set",
         action="append",
@@ -86,7 +86,7 @@ def add_worker_arguments(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--threads",
         type=positive,
-        help="threads of each worker (default: 1, which does most per core)",
+        help="threads of each worker (default: 1, the fastest per core)",
     )
     group.add_argument(
         "--memory-limit",
@@ -112,7 +112,7 @@ def add_worker_arguments(group: argparse._ActionsContainer) -> None:
 
 
 def add_again_arguments(group: argparse._ActionsContainer) -> None:
-    """What of the record is computed again; the studies have these options, too."""
+    """Which recorded results are computed again; the studies have these options, too."""
     group.add_argument(
         "--retry-failed", action="store_true", default=None, help="compute again what failed"
     )
@@ -120,7 +120,7 @@ def add_again_arguments(group: argparse._ActionsContainer) -> None:
         "--recompute",
         action="store_true",
         default=None,
-        help="compute again what was computed with other options or versions",
+        help="compute again what was computed with other options, threads or code",
     )
 
 
@@ -130,7 +130,7 @@ def add_time_limit(group: argparse._ActionsContainer) -> None:
         "--time-limit",
         type=positive_number,
         metavar="SECONDS",
-        help="for each measure of a model, and for loading it (default: 300); then it is stopped",
+        help="a measure of a model, or loading it, is stopped after so long (default: 300)",
     )
 
 
@@ -165,7 +165,7 @@ def _with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """What was given, here or in the file; here wins."""
+    """The options of the command line and of the file; the command line wins."""
     given = _given(args)
     path = given.pop("config", None)
     if path is None:
@@ -189,7 +189,7 @@ def _given(args: argparse.Namespace) -> dict[str, Any]:
 
 
 class _FileParser(argparse.ArgumentParser):
-    """Reads the options of a file; what is wrong with them is said with the file's name."""
+    """Reads the options of a file; errors name the file."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(add_help=False, allow_abbrev=False)
@@ -200,7 +200,7 @@ class _FileParser(argparse.ArgumentParser):
 
 
 def typed(settings: Mapping[str, Any]) -> list[str]:
-    """Settings as they would be typed."""
+    """Settings as words of a command line."""
     arguments = []
     for name, value in settings.items():
         option = f"--{name.replace('_', '-')}"

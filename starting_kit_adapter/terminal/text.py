@@ -42,7 +42,7 @@ class Progress:
     def __init__(self, total: int, what: str, stream: TextIO = sys.stderr) -> None:
         self.total, self._what, self._stream = total, what, stream
         self._live = stream.isatty()
-        self._start = self._told = time.monotonic()
+        self._start = self._printed = time.monotonic()
         self._done = self._failed = 0
 
     def step(self, note: str = "", *, failed: bool = False) -> None:
@@ -55,8 +55,8 @@ class Progress:
         )
         if self._live:
             self._write(line)
-        elif now - self._told > _QUIET_SECONDS:
-            self._told = now
+        elif now - self._printed > _QUIET_SECONDS:
+            self._printed = now
             print(line, file=self._stream, flush=True)
 
     def close(self) -> None:

@@ -163,6 +163,14 @@ def test_a_users_measure_counts_with_what_it_imports_beside_it(tmp_path, monkeyp
     assert fingerprint.settings(mine) != before
 
 
+def test_a_name_that_a_package_passes_on_counts_as_the_module_that_has_it(
+    tmp_path, monkeypatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "own_e.py").write_text("from pgdl_measures import MeasureError\n")
+    assert set(closure(["own_e"])) == {"own_e", "pgdl_measures.errors"}
+
+
 def test_a_users_measure_that_asks_for_measures_by_name_counts_with_all_of_them(
     toolkit, tmp_path, monkeypatch
 ) -> None:

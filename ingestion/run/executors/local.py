@@ -1,6 +1,6 @@
 """Worker processes on this machine: one per core, or one per visible GPU.
 
-Each worker is driven by a thread of the parent, which does nothing but wait.
+Each worker is driven by a thread of the parent, which only waits.
 """
 
 from __future__ import annotations

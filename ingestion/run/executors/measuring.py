@@ -1,4 +1,4 @@
-"""Measures one model after the other, inside a worker; tells what it is doing as it goes.
+"""Measures one model after the other inside a worker, and reports each step to the parent.
 
 The data of the last task stays decoded; graphs stay traced in `pgdl_measures.network.compiled`.
 """
@@ -40,7 +40,7 @@ from scoring.record import Curve, Stamp
 
 
 class Measuring:
-    """A worker's memory of the task that it is at."""
+    """Measures models; keeps the data of the current task in memory."""
 
     def __init__(self) -> None:
         tf.keras.backend.clear_session()  # imports Keras now, not on the first model's time
@@ -50,7 +50,7 @@ class Measuring:
         self._checked: set[tuple[str, str]] = set()  # measures whose loaded code is as planned
 
     def run(self, job: Job) -> Iterator[Message]:
-        """Computes the job's measures; whatever Python can catch costs the measure alone."""
+        """Computes the job's measures; an exception costs one measure, not the others."""
         _reset_peak_memory()
         tf.keras.backend.clear_session()
         start = time.perf_counter()
@@ -69,7 +69,7 @@ class Measuring:
             return
         for measure in job.warm_up:
             yield Step(WARMING_UP)
-            with contextlib.suppress(Exception):  # what is wrong, the measures themselves will say
+            with contextlib.suppress(Exception):  # the measures report the error themselves
                 measure.on(subject)
         for measure in job.measures:
             yield Step(measure.name)
@@ -93,7 +93,7 @@ class Measuring:
 
     def _data_stamp(self, job: Job) -> Stamp:
         if self._stamp is None or job.shards != self._shards:
-            found = stamp(job.shards)  # may fail: then the last task is still the last
+            found = stamp(job.shards)  # if this fails, the last task stays the current one
             self._shards, self._dataset, self._stamp = job.shards, None, found
         return self._stamp
 
@@ -113,7 +113,7 @@ def _measured(measure: Measure, subject: Subject) -> Measured:
         value = measure.on(subject)
     except Exception as problem:
         error = _reason(problem)
-    # What it would have taken alone: work taken over from another measure counts.
+    # The time that it would have taken alone: cached work of other measures counts.
     reused = subject.reused_seconds - reused
     seconds = round(time.perf_counter() - start + reused, 3)
     return Measured(measure.name, seconds, value, error)
@@ -128,7 +128,7 @@ def _refused(result: Measured) -> Measured:
 
 
 def _reason(error: Exception) -> str:
-    """One line. What is not for the user to mend says where it happened, and all in the record."""
+    """One line. A bug is reported with its place; the whole traceback is in the record."""
     if isinstance(error, PgdlError):
         return str(error)
     traceback.print_exception(type(error), error, error.__traceback__, file=sys.stderr)
@@ -151,13 +151,13 @@ def _curves(subject: Subject) -> list[Curve]:
 
 
 def _reset_peak_memory() -> None:
-    """Linux forgets the largest resident size so far, so that the next reading is of one model."""
+    """Makes Linux forget the peak so far, so that the next reading is of one model."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 
 
 def _peak_memory() -> int:
-    """Bytes: the largest resident size, of this model on Linux and of this process elsewhere."""
+    """The peak of resident memory in bytes: of this model on Linux, elsewhere of the process."""
     with contextlib.suppress(OSError, StopIteration):
         status = Path("/proc/self/status").read_text().splitlines()
         return int(next(line for line in status if line.startswith("VmHWM")).split()[1]) * 1024

@@ -1,9 +1,9 @@
-"""What a worker says while it measures a model, and what becomes of the model. No processes here.
+"""The messages of a worker while it measures a model, and the outcome that they add up to.
 
-A worker that ends in the middle of a model has said what it was doing. The measures before that
-keep their values; the one it was at is the culprit; those after it are still to be done, by the
-next worker. An end that no limit of ours caused may have come from outside - a signal, the system
-short of memory - so the culprit gets a second attempt.
+A worker reports each step before it begins. If it ends in the middle of a model, the measures
+before keep their values, the current one failed, and the next worker does the rest. If no limit of
+ours ended it, the cause may lie outside - a signal, a system short of memory - so the current
+measure gets a second attempt.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from scoring.record import Curve, Stamp
 READING, LOADING, WARMING_UP = "reading the data", "loading the model", "warming up"
 
 OK, FAILED = "ok", "failed"
-DIED, TIMED_OUT, OUT_OF_MEMORY = "died", "timed out", "out of memory"  # of the worker
+DIED, TIMED_OUT, OUT_OF_MEMORY = "died", "timed out", "out of memory"  # ends of a worker
 LOST, BEYOND = "lost", "exceeded"
 
-_ATTEMPTS = {DIED: 2, LOST: 5}  # other ends are final
+_ATTEMPTS = {DIED: 2, LOST: 5}  # after any other end there is one
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class Step:
-    """The worker begins something that may take long: one of those above, or a measure."""
+    """The worker begins one of the steps above, or a measure."""
 
     name: str
 
@@ -47,7 +47,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measure has a value, or a reason why not."""
+    """The value of a measure, or the reason why there is none."""
 
     name: str
     seconds: float
@@ -68,7 +68,7 @@ Message = Union[Ready, Step, Files, Measured, Finished]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a job, or of its measures so far: then `rest` is still to be done."""
+    """The results of a job; if `rest` is set, they are partial and `rest` is still to be done."""
 
     job: Job
     status: str
@@ -80,7 +80,7 @@ class Outcome:
     peak_memory: int | None = None  # bytes
     versions: dict[str, str] = field(default_factory=dict)
     threads: int = 1
-    stderr_tail: str = ""  # the last that the worker wrote to standard error
+    stderr_tail: str = ""  # the end of what the worker wrote to standard error
     rest: Job | None = None
 
 
@@ -92,7 +92,7 @@ class Tally:
         self._step = READING
 
     def add(self, message: Message) -> Outcome | None:
-        """Takes a message; the outcome if it was the last."""
+        """Adds a message; returns the outcome if it was the last one."""
         so_far = self._outcome
         if isinstance(message, Step):
             self._step = message.name
@@ -114,7 +114,7 @@ class Tally:
         return None
 
     def ended(self, status: str, reason: str, seconds: float = 0.0) -> Outcome:
-        """The outcome of a worker that came to its end at the present step."""
+        """The outcome if the worker ended at the current step."""
         so_far, job = self._outcome, self._outcome.job
         left = [
             measure

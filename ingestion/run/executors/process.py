@@ -26,7 +26,7 @@ from ingestion.run.executors.outcome import (
 from ingestion.run.plan import Job
 from pgdl_measures.errors import PgdlError
 
-_LOOK = 0.1  # seconds between two looks at the clock and the memory
+_LOOK = 0.1  # seconds between two checks of time and memory
 
 # NumPy's linear algebra: its last bits depend on its threads too.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -49,7 +49,7 @@ class WorkerSettings:
 
 
 class WorkerProcess:
-    """One worker process at a time; a new one after each that ended."""
+    """One worker process at a time; a new one is started after it ended."""
 
     def __init__(self, settings: WorkerSettings, gpu: str | None = None) -> None:
         self._settings, self._gpu = settings, gpu
@@ -57,7 +57,7 @@ class WorkerProcess:
         self._log = Log()
         self._versions: dict[str, str] = {}
         self._killed = False
-        self._lock = threading.Lock()  # of starting and killing
+        self._lock = threading.Lock()  # held while starting or killing
 
     def run(self, job: Job) -> Outcome:
         """Does the job, in a new process if the last one has ended."""
@@ -71,14 +71,14 @@ class WorkerProcess:
         return replace(outcome, stderr_tail=self._log.tail())
 
     def kill(self) -> None:
-        """Ends the process at once and for good. May be called while another thread is in `run`."""
+        """Ends the process at once; no other is started. Other threads may be in `run`."""
         with self._lock:
             self._killed = True
             if self._child is not None:
                 self._child.kill()
 
     def close(self) -> None:
-        """Ends the process and lets go of what belonged to it."""
+        """Ends the process and closes its log."""
         self.kill()
         self._stop()
         self._log.close()
@@ -113,7 +113,7 @@ class WorkerProcess:
             return tally.ended(DIED, self._cause_of_end(child), time.monotonic() - clock)
 
     def _start(self, attempts: int = 3) -> ChildProcess:
-        """Starts a process and waits until it is ready; one that a signal ended is tried again."""
+        """Starts a process and waits until it is ready; tries again if a signal ended it."""
         self._log.clear()
         child = self._spawn()
         try:
@@ -154,14 +154,14 @@ class WorkerProcess:
         return environment
 
     def _stop(self) -> None:
-        """Lets go of the process, killed if it is alive."""
+        """Kills the process if it is alive, and forgets it."""
         with self._lock:
             child, self._child = self._child, None
         if child is not None:
             child.close()
 
     def _cause_of_end(self, child: ChildProcess) -> str:
-        """How a process came to its end that closed its pipe, which it may do a little before."""
+        """Why a process ended; it may close its pipe a moment before it does."""
         code = child.exit_code(_LOOK)
         self._stop()
         return cause_of_end(code)

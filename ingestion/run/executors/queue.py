@@ -1,4 +1,4 @@
-"""Who does what next. Pure bookkeeping, shared by the executors.
+"""Which job a worker does next. Pure bookkeeping, shared by the executors.
 
 Reading a task's data and tracing an architecture's graphs cost a worker seconds each, so it stays
 with the models that are like its last one; then takes up an architecture that nobody has begun, of
@@ -18,14 +18,14 @@ Group = tuple[str, str]  # task, architecture
 
 
 class Queue:
-    """The jobs that nobody has taken yet."""
+    """The jobs that no worker has taken yet."""
 
     def __init__(self, jobs: Iterable[Job]) -> None:
         self._groups: dict[Group, deque[Job]] = {}
         for job in jobs:
             self._groups.setdefault((job.task, job.architecture), deque()).append(job)
         self._begun: set[Group] = set()
-        self._at: dict[Hashable, Group] = {}  # where each worker is
+        self._at: dict[Hashable, Group] = {}  # the last task and architecture of each worker
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -43,12 +43,12 @@ class Queue:
             return self._groups[group].popleft()
 
     def give_back(self, job: Job) -> None:
-        """Puts a job to the front of the models that are like it."""
+        """Puts a job before the others of its task and architecture."""
         with self._lock:
             self._groups.setdefault((job.task, job.architecture), deque()).appendleft(job)
 
     def drop(self, task: str, measure: str) -> list[tuple[Job, Job | None]]:
-        """Takes a measure from all jobs of a task: what was taken, and what is left of the job."""
+        """Removes a measure from all jobs of a task; yields what was removed and what is left."""
         dropped: list[tuple[Job, Job | None]] = []
         with self._lock:
             for group in [group for group in self._groups if group[0] == task]:

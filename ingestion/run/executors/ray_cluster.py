@@ -19,7 +19,7 @@ from ingestion.run.executors.queue import Queue
 from ingestion.run.plan import Job
 from pgdl_measures.errors import PgdlError
 
-_VAIN = 20  # actors in a row that died, with no outcome between them
+_MAX_CONSECUTIVE_DEATHS = 20  # of actors, without a result between them
 
 
 class RayExecutor:
@@ -50,7 +50,7 @@ class RayExecutor:
 
         ours = not ray.is_initialized()
         if ours:
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no calls home from our run
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage statistics are sent
             ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR)
         try:
             actor = ray.remote(
@@ -69,7 +69,7 @@ class RayExecutor:
                 ray.shutdown()
 
     def _count(self) -> int:
-        """The actors asked for, or as many as fit into the nodes at once; one must fit at least."""
+        """The number asked for, or as many actors as fit on the nodes; at least one must fit."""
         import ray
 
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
@@ -98,13 +98,13 @@ class _Actor:
 
 
 class _Team:
-    """The actors, and who is at what. One that waits for a node is given no job."""
+    """The actors and their jobs. An actor that waits for a node has no job."""
 
     def __init__(self, actor: Any, settings: WorkerSettings, size: int) -> None:
         self._actor, self._settings = actor, settings
         self._members: dict[int, Any] = {}
-        self._waiting: dict[Any, tuple[int, Job | None]] = {}  # by what Ray will answer
-        self._vain = 0
+        self._waiting: dict[Any, tuple[int, Job | None]] = {}  # by the reference that Ray returned
+        self._deaths = 0
         for number in range(size):
             self._hire(number)
 
@@ -138,19 +138,19 @@ class _Team:
         self._waiting[self._members[number].arrive.remote()] = number, None
 
     def _outcome(self, answer: Any, number: int, job: Job | None) -> Outcome | None:
-        """What became of the job; None where the answer was an arrival."""
+        """The outcome of the job; None if the actor has only just got its node."""
         import ray
 
         try:
             outcome: Outcome | None = ray.get(answer)
         except (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError) as error:
-            self._vain += 1
-            if self._vain >= _VAIN:
+            self._deaths += 1
+            if self._deaths >= _MAX_CONSECUTIVE_DEATHS:
                 raise WorkerError(
-                    f"the workers in the cluster do not stay alive: {error}"
+                    f"{self._deaths} workers in a row died in the cluster; the last error: {error}"
                 ) from error
             self._hire(number)
             return None if job is None else Tally(job).ended(LOST, "its nodes were lost")
         if outcome is not None:
-            self._vain = 0
+            self._deaths = 0
         return outcome

@@ -17,7 +17,7 @@ from ingestion.run.executors.outcome import Ready
 
 def main(channel: str, threads: int) -> None:
     """Serves until the parent closes the connection."""
-    faulthandler.enable(all_threads=False)  # a crash says where it was
+    faulthandler.enable(all_threads=False)  # a crash prints its stack
     connection = connect_to_parent(channel)
     import tensorflow as tf
 
