@@ -1,9 +1,9 @@
 """Measures that predict the generalization gap of a trained classifier.
 
 `complexity("gi_intra_l0")(model, dataset)` is all that a user needs; `complexities([...])` computes
-several, shares their work and says of each that is refused why; `measures()` lists and filters
-them; `register` adds a measure and `register_perturbation` a perturbation (that name imports
-TensorFlow when it is first used).
+several, shares their work and gives a reason for each that it refuses; `measures()` lists and
+filters them; `register` adds a measure and `register_perturbation` a perturbation (that name
+imports TensorFlow when it is first used).
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ COSTS = {
 
 
 class Subject:
-    """A model and its training data, with what has been computed of them."""
+    """A model and its training data, with a cache of what was computed from them."""
 
     def __init__(
         self, model: tf.keras.Model, dataset: Dataset, *, max_bytes: int | None = None
@@ -79,7 +79,7 @@ class Subject:
 
 
 def _input_rank(model: tf.keras.Model) -> int | None:
-    """The dimensions of one input, of a model that tells them."""
+    """The number of dimensions of one input, if the model knows it."""
     try:
         shape = model.input_shape
         return None if isinstance(shape, (list, dict)) else len(shape) - 1

@@ -63,8 +63,8 @@ def training_data(
 
     Inputs that take more than `max_bytes` are replaced by a uniform sample without replacement from
     the whole dataset, drawn while it is read (reservoir sampling): the memory in use never exceeds
-    the limit by more than one read and the copy into a tensor. `example_rank`, the dimensions of
-    one input where the model tells them, is what tells a batch from an example.
+    the limit by more than one read and the copy into a tensor. `example_rank`, the number of
+    dimensions of one input if the model knows it, distinguishes a batch from an example.
     """
     global _last
     if isinstance(dataset, TrainingData):
@@ -73,9 +73,9 @@ def training_data(
     key = (max_bytes, seed, *(_checksum(part) for part in parts if isinstance(part, np.ndarray)))
     if _last is not None and _last[1] == key and _are(_last[0], parts):
         return _last[2]
-    _last = None  # what was read before makes room first
+    _last = None  # frees the memory of the last data first
     data = _read(dataset, max_bytes, seed, example_rank)
-    with contextlib.suppress(TypeError):  # a list, say, of which nobody can tell that it changed
+    with contextlib.suppress(TypeError):  # a list, for example, may change unnoticed
         _last = [weakref.ref(part) for part in parts], key, data
     return data
 

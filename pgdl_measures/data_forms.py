@@ -1,8 +1,8 @@
-"""What people have their training data in, as batches of (inputs, labels).
+"""Training data in its usual forms, as batches of (inputs, labels).
 
 `tf.data` (batched or not), `(inputs, labels)` arrays, a Keras `PyDataset` (`Sequence` in Keras 2)
 and a Hugging Face table with named columns are read in the order they have. Sample weights are left
-out: a measure looks at every example alike. Whatever else is given is answered in one sentence.
+out: a measure looks at every example alike. Anything else is refused with one sentence.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _INPUTS = ("image", "img", "pixel_values", "inputs", "x")
 def read_batches(dataset: Any, example_rank: int | None = None) -> Iterator[Batch]:
     """The examples, a batch at a time: inputs `[n, ...]` and labels `[n]` or `[n, ...]`.
 
-    `example_rank`, the number of dimensions of one input if the model tells it, decides whether an
+    `example_rank`, the number of dimensions of one input if the model knows it, decides whether an
     element of a `tf.data.Dataset` is an example or a batch of them.
     """
     if isinstance(dataset, tf.data.Dataset):

@@ -1,4 +1,4 @@
-"""The one base class of the errors that a user can act on, and what this room raises of it.
+"""The one base class of the errors that a user can act on, and those that measures raise.
 
 Every message names the value that was found and what was expected. The `pgdl` command prints such
 an error as one line and exits with 1; anything else is a bug and keeps its traceback.

@@ -1,7 +1,7 @@
 """Name -> Measure. Listing the measures imports none of their code, nor TensorFlow.
 
 Each family documents its measures in its own `entries.py`. Three kinds of names are understood:
-registered ones (`mixup`), those that say a layer (`gi_intra_l3`), and negations of both (`-mixup`).
+registered ones (`mixup`), those with a layer (`gi_intra_l3`), and negations of both (`-mixup`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def complexity(name: str, **options: Any) -> Measure:
 
 
 def _known(name: str) -> list[str]:
-    """Names that a misspelled one may have meant: at its layer, and negated if it is."""
+    """Candidates for a misspelled name: at its layer, and negated if it is."""
     sign = "-" if name.startswith("-") else ""
     layer = _LAYER.search(name)
     at_layer = {_LAYER.sub(layer[0], n) for n in _measures} if layer else set()

@@ -74,7 +74,7 @@ def measured(chosen: Sequence[Measure], subject: Subject) -> Complexities:
             found[measure.name] = measure.on(subject)
         except PgdlError as refusal:
             found.refusals[measure.name] = str(refusal)
-        except Exception as error:  # a bug: said with its traceback, and yet the others have values
+        except Exception as error:  # a bug: its traceback is logged, the others keep their values
             logging.exception("%s failed", measure.name)
             found.refusals[measure.name] = f"{type(error).__name__}: {error}"
     return found

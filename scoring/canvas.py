@@ -1,6 +1,7 @@
 """New figures, and the one check that Matplotlib, an optional dependency, is there.
 
-Plots draw on the axes that they are given, so that whoever makes the axes is the only one to ask.
+Plots draw on the axes that they are given, so that only the code that
+makes the axes checks for Matplotlib.
 """
 
 from __future__ import annotations

@@ -23,13 +23,12 @@ with Gi-score", kept for all measures alike. What follows from it:
   grows. Where no value of any measure is positive, the product is minus that of the sizes, which
   grows with every factor and ranks as the paper's product of raw scores does, reversed. For values
   of both signs (Gi times -Pal) the product is taken as A.8 says, but it rises in one factor and
-  falls in the other: `is_monotone` is False, and whoever uses it is told.
+  falls in the other: `is_monotone` is False, and the user is warned.
 
 Some published rows do not seem to be what the text says. For two scores that rise together the
 mean, the mean rank and the product rank models much alike, as they do for Gi with Gi. Of two Pal
-scores the averages over tasks are 11.94, 2.31 and 22.08, and those of Gi with Mixup, of whose sign
-nothing is said, 17.03, 1.48 and 19.16: there, one of the two was probably taken with the other
-sign. And "Pal l=0 * l=1" of Table 1 has the numbers of Pal intra l0 and Pal *inter* l0 of Table 7.
+scores the averages over tasks are 11.94, 2.31 and 22.08, and those of Gi with Mixup, whose signs
+the paper does not give, 17.03, 1.48 and 19.16: there, one of the two was probably negated. And "Pal l=0 * l=1" of Table 1 has the numbers of Pal intra l0 and Pal *inter* l0 of Table 7.
 
 Equal values share their mean rank; A.8 does not say.
 """

@@ -1,4 +1,4 @@
-"""The errors of this room that a user can act on."""
+"""The errors of scoring that a user can act on."""
 
 
 class ScoringError(Exception):

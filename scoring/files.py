@@ -1,4 +1,4 @@
-"""Files at the edge, for scoring and ingestion alike: strict JSON in, whole files out.
+"""Reading and writing files, for scoring and ingestion: strict JSON in, whole files out.
 
 `parse_json`, `replace_file` and `count_tfrecords` raise ValueError and OSError, of which each
 package makes an error of its own; the other functions raise `ScoringError`.
@@ -22,7 +22,7 @@ _LENGTH = struct.Struct("<Q")
 
 
 def is_junk(path: Path) -> bool:
-    """True for the operating system's own files, which no corpus means."""
+    """True for files of the operating system, which are not part of a corpus."""
     return path.name.startswith(_JUNK)
 
 
@@ -108,5 +108,5 @@ def _without_doubles(items: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(items)
     if len(content) < len(items):
         counts = Counter(key for key, _ in items)
-        raise ValueError(f"the key {counts.most_common(1)[0][0]!r} stands in it twice")
+        raise ValueError(f"the key {counts.most_common(1)[0][0]!r} occurs twice")
     return content

@@ -71,7 +71,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of `records.jsonl`: what one attempt found out about a model, by measure."""
+    """One line of `records.jsonl`: the results of one attempt at a model, by measure."""
 
     task: str
     model: str
@@ -99,7 +99,7 @@ class Line:
         return json.dumps(content).encode() + b"\n"
 
     def results(self) -> dict[Key, Result]:
-        """The results of the measures that this line speaks of."""
+        """The results of the measures in this line."""
         return {
             (self.task, self.model, measure): Result(
                 self.values.get(measure),
@@ -117,7 +117,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines of a record, and what is wrong with those that could not be used."""
+    """The lines of a record, and the problems of those that could not be read."""
 
     lines: list[Line]
     problems: list[str]
@@ -135,7 +135,7 @@ class ModelRecord:
 
 @dataclass(frozen=True)
 class Run:
-    """The record of an output folder by task and model, with what could not be read of it."""
+    """The record of an output folder by task and model, and the problems in reading it."""
 
     models: dict[str, dict[str, ModelRecord]]
     problems: tuple[str, ...] = ()
@@ -193,7 +193,7 @@ def latest_results(lines: Iterable[Line]) -> dict[Key, Result]:
 
 
 def parse_lines(data: bytes, path: Path) -> Lines:
-    """All lines of a record; `path` is named in what is said of a damaged one."""
+    """All lines of a record; messages about damaged ones name `path`."""
     *whole, cut_off = data.split(b"\n")
     lines, problems = [], []
     for number, text in enumerate(whole, 1):

@@ -5,7 +5,7 @@ Images are float32 [n, h, w, c] with black at 0 and white at 1; `magnitude` is [
 number for each image that broadcasts over it; `rng` is a seed for `tf.random.stateless_*`, int32
 [2]. A magnitude of 0 leaves the images as they are.
 
-Rotations interpolate bilinearly, because a network is to be told of an angle and not of the jagged
+Rotations interpolate bilinearly, because a network should see an angle and not the jagged
 edges that nearest pixels have. Translations are by whole pixels, as in torchvision, because half a
 pixel would be a blur. What comes from outside the image is black. Colours follow Pillow and
 torchvision: brightness, contrast and saturation are blends with black, with the mean grey and with

@@ -20,7 +20,7 @@ Values = Union[Mapping[str, float], ScoringError]  # of a task's models, or why 
 
 @dataclass(frozen=True)
 class Combination:
-    """What was written, and what a user must know of it."""
+    """What was written, and warnings about it."""
 
     name: str
     written: tuple[Path, ...]

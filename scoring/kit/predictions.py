@@ -1,4 +1,4 @@
-"""Reads `<task>.predict`: what a measure says of each model of a task.
+"""Reads `<task>.predict`: the value of a measure for each model of a task.
 
 The file is JSON `{"model_<id>": number}`, with the word EXCEEDED from the first model past the time
 budget on. A score is only computed from one finite number per model of the reference, no more and
@@ -27,7 +27,7 @@ from scoring.kit.reference import Reference
 SUFFIX = ".predict"
 EXCEEDED = "EXCEEDED"
 
-_NAMED = 5  # at most so many models are listed in a message
+_NAMED = 5  # models listed in a message, at most
 
 
 def find_predictions(folder: str | Path) -> dict[str, Path]:
@@ -83,7 +83,7 @@ def read_predictions(path: str | Path) -> dict[str, float]:
     """The value of each model, by `model_<id>`.
 
     Raises `ExceededError` if a model is marked EXCEEDED, else `ScoringError` with all that is
-    wrong: models that stand in it twice, values that are not finite numbers.
+    wrong: models that occur twice, values that are not finite numbers.
     """
     path = Path(path)
     content = read_json_object(path)

@@ -41,7 +41,7 @@ class TaskResult:
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader of the score should know of the grid behind it."""
+        """Warnings about the grid behind the score."""
         found = []
         if self.reference is not None and self.reference.missing_cells:
             missing = len(self.reference.missing_cells)
@@ -98,7 +98,7 @@ class Scores:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know besides the numbers, one line each."""
+        """Warnings that belong to the numbers, one line each."""
         failed = [f"no score for {task.task}: {task.reason}" for task in self.failed]
         warned = [f"{task.task}: {warning}" for task in self.tasks for warning in task.warnings]
         unused = [f"no reference for {task}{SUFFIX}" for task in self.without_reference]
@@ -157,7 +157,7 @@ def _score_task(
 
 
 def _duration(metadata: Path) -> float | None:
-    """`elapsedTime` of the platform's metadata file, if it is there and says so."""
+    """`elapsedTime` of the platform's metadata file, if it is there."""
     try:
         text = metadata.read_text(encoding="utf-8", errors="replace")
     except OSError:

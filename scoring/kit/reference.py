@@ -1,4 +1,4 @@
-"""What is known of a task's models: hyperparameter cells, accuracies, gaps.
+"""The reference of a task: the hyperparameters, accuracies and gaps of its models.
 
 `model_configs.json` holds, per model, each hyperparameter's `possible_values` and `current_value`
 and the metrics `train_acc` and `test_acc`. A `Reference` is that file as arrays, checked: whatever
@@ -140,7 +140,7 @@ def _models(path: Path) -> dict[str, Any]:
     models: dict[str, Any] = {}
     for key, config in content.items():
         if model_name(key) in models:
-            raise ScoringError(f"{path}: {model_name(key)} stands in it twice")
+            raise ScoringError(f"{path}: {model_name(key)} occurs twice")
         models[model_name(key)] = config
     return models
 

@@ -1,4 +1,4 @@
-"""The leaderboard: all measures of a run on all tasks, with intervals and all that qualifies them.
+"""The leaderboard: all measures of a run on all tasks, with intervals and notes.
 
 The score of a measure on a task and the average over tasks are those of the scoring program
 (`scoring.kit.program`, digit for digit those of scores.json). Beside them stand a bootstrap
@@ -82,9 +82,9 @@ class Leaderboard:
 
     rows: tuple[Row, ...]
     run: Run
-    robust: RobustResults | None = None  # where it was asked for
+    robust: RobustResults | None = None  # if asked for
     replicates: int = 0  # resamples behind each interval; 0 is without intervals
-    outdated: tuple[str, ...] = ()  # combinations of values that their measures have no more
+    outdated: tuple[str, ...] = ()  # combinations of outdated values of their measures
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:

@@ -13,16 +13,16 @@ from collections.abc import Iterable, Iterator
 from scoring.report.leaderboard import Leaderboard
 from scoring.spread import spread_warning
 
-_NAMED = 5  # at most so many names are listed in a note
+_NAMED = 5  # names listed in a note, at most
 
-PARTIAL = "not scored on all tasks: its average is over fewer tasks than there are"
+PARTIAL = "not scored on all tasks: its average covers fewer tasks"
 
 
 def notes(board: Leaderboard) -> tuple[str, ...]:
     """All notes, the most general first."""
     found = list(board.run.problems)
     if board.not_run:
-        found.append(f"not run, so that no average is over all tasks: {_listed(board.not_run)}")
+        found.append(f"not run, so no average covers all tasks: {_listed(board.not_run)}")
     if board.outdated:
         found.append(f"combined before its measures were run again: {_listed(board.outdated)}")
     for task in board.tasks:
@@ -77,7 +77,7 @@ def _scores(board: Leaderboard, task: str) -> Iterator[str]:
     backwards = [measure for measure, entry in ranked if (entry.kendall or 0.0) < 0]
     if backwards:
         yield (
-            f"ranked backwards, Kendall's tau being negative, which the CMI does not see: "
+            f"ranked backwards (Kendall's tau is negative, which the CMI hardly shows): "
             f"{_listed(backwards)}"
         )
 

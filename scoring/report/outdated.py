@@ -16,7 +16,7 @@ Values = Mapping[str, Optional[Floats]]  # [models] by task; None where there ar
 
 
 def outdated_combinations(measures: Mapping[str, Values]) -> tuple[str, ...]:
-    """The combinations that are not of their measures' present values, each with its tasks."""
+    """The combinations that do not match their measures' current values, each with its tasks."""
     found = []
     for name in sorted(measures):
         rule, parts = combination_parts(name) or ("", ())

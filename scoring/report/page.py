@@ -1,8 +1,8 @@
-"""The report: one page that needs nothing but itself. No script, no network, no outside file.
+"""The report as one self-contained page: no script, no network, no other file.
 
 Its content security policy forbids a browser to load anything for it. Every name in it that comes
-from a file is escaped. Figures of response curves are the caller's, because this room does not know
-what a curve is.
+from a file is escaped. The caller draws the figures of response curves, because `scoring` does not
+know what a curve is.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ def _lead(board: Leaderboard) -> str:
     over = f"on {board.tasks[0]}" if board.has_one_task else f"over {best.tasks_scored} tasks"
     taus = [entry.kendall for entry in best.entries.values() if entry.kendall is not None]
     backwards = sum(taus) < 0 and (
-        " It ranks models backwards, though, which the score does not see: "
+        " However, it ranks models backwards, which the score hardly shows: "
         f"Kendall's tau is {sum(taus) / len(taus):.2f}."
     )
     return (
-        f"The measure that tells most about the generalization gap here is "
+        f"The measure that is most informative about the generalization gap here is "
         f"<strong>{escape(best.measure)}</strong>, with an average CMI &times; 100 of "
         f"<strong>{average:.2f}</strong> {escape(over)}.{escape(backwards or '')}"
     )
@@ -84,8 +84,8 @@ def _published(board: Leaderboard) -> str:
         f"Where this run has the same measure on the same task ({', '.join(ours)}), our score "
         "stands below the published one."
         if ours
-        else "No task of this run is one of the competition's, so that these numbers are context "
-        "and not a comparison."
+        else "No task of this run is one of the competition's, so these numbers are context, "
+        "not a comparison."
     )
     return (
         "<h2>Published scores of the eight competition tasks</h2>\n"

@@ -6,7 +6,7 @@ needed. A `metadata` file with a `command` would be run by the platform itself; 
 
 Values are those of `pgdl run` with the same options, to the last bit where TensorFlow has as many
 threads: the order of its sums depends on them. `pgdl run` has one thread per worker by default; the
-kit leaves it to TensorFlow, which listens to TF_NUM_INTRAOP_THREADS and TF_NUM_INTEROP_THREADS.
+kit leaves it to TensorFlow, which reads TF_NUM_INTRAOP_THREADS and TF_NUM_INTEROP_THREADS.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _files(
 ) -> dict[str, bytes]:
     """The program with its description, and the modules of the measures and `others`."""
     modules = {"pgdl_measures.base", *(module for m in measures for module in _modules(m))}
-    if not all(map(is_ours, modules)):  # a user's code may ask for any measure, and register
+    if not all(map(is_ours, modules)):  # a user's code may use or register any measure
         modules |= {module for m in registered() for module in _modules(m)}
         modules.add("pgdl_measures.own_perturbations")
     return {

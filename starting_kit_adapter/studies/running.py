@@ -1,4 +1,4 @@
-"""What studies have in common: they run measures over a corpus, and resume if interrupted."""
+"""What studies share: they run measures over a corpus, and resume if interrupted."""
 
 from __future__ import annotations
 
@@ -75,13 +75,13 @@ def compute(
 
 
 def tell_failures(report: Report, output: Path) -> int:
-    """Prints what has no value; 1 if there is such."""
-    remedy = "they stay so until --retry-failed, with a longer --time-limit if need be"
+    """Prints the models without a value; returns 1 if there are any."""
+    remedy = "to compute them again: --retry-failed, with a longer --time-limit if they timed out"
     return failures.tell_failures(report, output, remedy)
 
 
 def reference_of(task: Task) -> Reference:
-    """What is known of a task's models."""
+    """The reference of a task: hyperparameters and accuracies."""
     from scoring.kit.reference import read_reference
 
     if task.reference is None:

@@ -60,7 +60,7 @@ def test_a_model_predicted_twice_is_refused(tmp_path):
     with pytest.raises(ScoringError, match=r"twice .* 3"):
         read_predictions(path)
     path = write_predictions(tmp_path, "task1", '{"model_0": 1, "model_0": 2}')
-    with pytest.raises(ScoringError, match="'model_0' stands in it twice"):
+    with pytest.raises(ScoringError, match="'model_0' occurs twice"):
         read_predictions(path)
 
 

@@ -15,7 +15,7 @@ from starting_kit_adapter.terminal.text import Progress, duration, table
 HELP = "Detecting overfitting: the paper's linear classifiers in 500 dimensions"
 EXAMPLES = """\
 examples:
-  pgdl study adversarial -o out/               100 runs of both experiments, in some minutes
+  pgdl study adversarial -o out/               100 runs of both experiments, a few minutes
   pgdl study adversarial -o out/ --runs 20     a first look
   pgdl study adversarial -o out/ --loss log_loss --batches replacement     slower: all 50,000 steps
 

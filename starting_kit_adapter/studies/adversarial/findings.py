@@ -1,4 +1,4 @@
-"""What the synthetic study finds: p-values, errors and densities for every strength of attack."""
+"""Results of the synthetic study: p-values, errors and densities for every strength of attack."""
 
 from __future__ import annotations
 
