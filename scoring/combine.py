@@ -28,7 +28,8 @@ with Gi-score", kept for all measures alike. What follows from it:
 Some published rows do not seem to be what the text says. For two scores that rise together the
 mean, the mean rank and the product rank models much alike, as they do for Gi with Gi. Of two Pal
 scores the averages over tasks are 11.94, 2.31 and 22.08, and those of Gi with Mixup, whose signs
-the paper does not give, 17.03, 1.48 and 19.16: there, one of the two was probably negated. And "Pal l=0 * l=1" of Table 1 has the numbers of Pal intra l0 and Pal *inter* l0 of Table 7.
+the paper does not give, 17.03, 1.48 and 19.16: there, one of the two was probably negated. And "Pal
+l=0 * l=1" of Table 1 has the numbers of Pal intra l0 and Pal *inter* l0 of Table 7.
 
 Equal values share their mean rank; A.8 does not say.
 """
