@@ -36,7 +36,7 @@ last rows are at the eps where our mean p is the paper's."""
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, help="where results go")
-    parser.add_argument("--runs", type=_runs, default=100, help="of each experiment (default: 100)")
+    parser.add_argument("--runs", type=_runs, default=100, help="number of runs (default: 100)")
     parser.add_argument(
         "--loss",
         choices=("probabilities", "log_loss", "logits"),
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="epochs",
         help="how batches are drawn: all examples in turn (default), or with replacement",
     )
-    parser.add_argument("--seed", type=seed, default=0, help="of all of it (default: 0)")
+    parser.add_argument("--seed", type=seed, default=0, help="random seed (default: 0)")
 
 
 def run(args: argparse.Namespace) -> int:
