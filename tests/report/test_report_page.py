@@ -116,7 +116,7 @@ def test_the_same_run_gives_the_same_page(page: str, board: Leaderboard) -> None
 def test_what_is_published_is_labelled(page: str) -> None:
     assert "Published scores of the eight competition tasks" in page
     assert "Not computed here: copied from Y. Schiff" in page
-    assert "these numbers are context and not a comparison" in page
+    assert "these numbers are context, not a comparison" in page
 
 
 def test_a_best_measure_that_ranks_backwards_is_not_praised(tmp_path: Path) -> None:
