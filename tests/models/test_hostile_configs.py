@@ -202,7 +202,7 @@ def test_a_graph_that_is_none_is_refused(name: str) -> None:
         ("[" * 200_000, "nested too deeply"),
         ('{"a":' * 200_000, "nested too deeply"),
         ('{"model_config": [], "input_shape": ' + "9" * 10_000 + "}", "is not JSON"),
-        ('{"model_config": [], "model_config": [], "input_shape": []}', "stands in it twice"),
+        ('{"model_config": [], "model_config": [], "input_shape": []}', "occurs twice"),
         ('{"input_shape": [4]}', "has no `model_config`"),
         ('{"input_shape": [4], "model_config": [], "keras_config": {}}', "or both"),
         ("\ud800", "is not JSON"),

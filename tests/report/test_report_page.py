@@ -125,7 +125,7 @@ def test_a_best_measure_that_ranks_backwards_is_not_praised(tmp_path: Path) -> N
         (run.out / measure / "alpha.predict").unlink()
         (run.out / measure).rmdir()
     found = report_page(leaderboard(run.reference, run.out, replicates=20), name="run")
-    assert "It ranks models backwards, though" in found
+    assert "However, it ranks models backwards" in found
 
 
 def test_a_page_without_any_score_says_so(tmp_path: Path) -> None:
