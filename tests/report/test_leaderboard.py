@@ -87,7 +87,7 @@ def test_tasks_that_were_not_run_are_named(tmp_path: Path) -> None:
         path.unlink()
     board = leaderboard(run.reference, run.out, replicates=20)
     assert (board.tasks, board.not_run, board.has_one_task) == (("alpha",), ("beta",), False)
-    assert notes(board)[0].endswith("no average is over all tasks: beta")
+    assert notes(board)[0].endswith("no average covers all tasks: beta")
     assert not any(row.is_whole for row in board.rows)
 
 
