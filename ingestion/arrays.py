@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,7 @@ class Data:
 
     train: Split
     test: Split
+    validation: Split | None = None  # training examples that are held out
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -78,14 +80,28 @@ class Data:
 
     def limited(self, train: int | None, test: int | None) -> Data:
         """At most that many examples of each split, always the same, classes in proportion."""
-        return Data(self.train.limited(train), self.test.limited(test))
+        return replace(self, train=self.train.limited(train), test=self.test.limited(test))
+
+    def held_out(self, share: float) -> Data:
+        """The same data with a share of the training examples, always the same, kept apart."""
+        kept = len(self.train) - round(share * len(self.train))
+        if not 0 < kept < len(self.train):
+            raise ZooError(
+                f"a validation share of {share:g} of {len(self.train)} training examples leaves "
+                f"{kept} to train on and {len(self.train) - kept} to validate; use more examples"
+            )
+        order = stratified_order(self.train.labels, seed=1)
+        parts = [np.sort(rows) for rows in np.split(order, [kept])]
+        train, held = (Split(self.train.images[r], self.train.labels[r]) for r in parts)
+        return replace(self, train=train, validation=held)
 
     def fingerprint(self) -> str:
         """Equal for equal data, whatever file it came from."""
         digest = hashlib.sha256()
-        for array in (self.train.images, self.train.labels, self.test.images, self.test.labels):
-            digest.update(repr(array.shape).encode())
-            digest.update(np.ascontiguousarray(array).data)
+        for split in filter(None, (self.train, self.test, self.validation)):
+            for array in (split.images, split.labels):
+                digest.update(repr(array.shape).encode())
+                digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()[:16]
 
 
@@ -99,6 +115,42 @@ def make_data(
             f"training images have shape {data.shape}, test images {data.test.images.shape[1:]}"
         )
     return data
+
+
+def of_one_shape(data: Mapping[str, Data]) -> tuple[dict[str, Data], list[str]]:
+    """Data sets whose images are brought to one shape, with a sentence about each that changed.
+
+    Smaller images get a border of their darkest value, grey ones the same grey in each channel.
+    """
+    shapes = [one.shape for one in data.values()]
+    height, width, channels = (max(sizes) for sizes in zip(*shapes))
+    common, notes = {}, []
+    for name, one in data.items():
+        if one.shape == (height, width, channels):
+            common[name] = one
+            continue
+        if one.shape[-1] not in (1, channels):
+            raise ZooError(
+                f"images of {name} have {one.shape[-1]} channels, others {channels}; only grey "
+                "images can be given more channels"
+            )
+        black = float(one.train.images.min())
+        common[name] = Data(
+            *(_padded(split, height, width, channels, black) for split in (one.train, one.test))
+        )
+        notes.append(
+            f"images of {name} {one.shape} are padded to {(height, width, channels)}, as the "
+            "other data is"
+        )
+    return common, notes
+
+
+def _padded(split: Split, height: int, width: int, channels: int, black: float) -> Split:
+    margins = [(full - has) for full, has in zip((height, width), split.images.shape[1:3])]
+    sides = [(0, 0), *((m // 2, m - m // 2) for m in margins), (0, 0)]
+    images = np.pad(split.images, sides, constant_values=black)
+    repeats = channels // images.shape[-1]
+    return Split(np.repeat(images, repeats, axis=-1), split.labels)
 
 
 def stratified_order(labels: np.ndarray, seed: int) -> np.ndarray:

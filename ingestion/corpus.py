@@ -1,11 +1,12 @@
 """Where things are in a corpus of trained models. Reads names, never contents.
 
-    [input_data/]<task>/dataset_1/{train,test}/shard_*.tfrecord
+    [input_data/]<task>/dataset_1/{train,test}/shard_*.tfrecord      and dataset_2, … in some zoos
     [input_data/]<task>/model_<id>/{config.json,weights.hdf5,weights_init.hdf5}
     [reference_data/]<task>/model_configs.json
 
-`input_data/` and `reference_data/` are optional, files that archive programs leave are ignored, and
-the path of a single task is a corpus of one task.
+A model of a task with several data sets names its own in its configuration (`"dataset":
+"dataset_2"`). `input_data/` and `reference_data/` are optional, files that archive programs leave
+are ignored, and the path of a single task is a corpus of one task.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import contextlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from scoring.files import parse_json
 
 KERAS_CONFIG = "keras_config"  # in config.json, where `model_config` cannot say what a model is
 JUNK = (".DS_Store", "__MACOSX")
+FIRST_DATASET = "dataset_1"  # the only one of a task of the competition
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,31 @@ class Task:
             found.add(INITIAL)
         return frozenset(found)
 
-    def shards(self, split: str = "train") -> list[Path]:
+    @cached_property
+    def datasets(self) -> tuple[str, ...]:
+        """The task's data sets: `dataset_1`, and more where its models differ in their data."""
+        found = _natural(p for p in _entries(self.folder) if p.match("dataset_*") and p.is_dir())
+        return tuple(path.name for path in found) or (FIRST_DATASET,)
+
+    def dataset_of(self, model_id: str) -> str:
+        """The data set that a model was trained on."""
+        if self.datasets == (FIRST_DATASET,):
+            return FIRST_DATASET
+        path = self.model_folder(model_id) / "config.json"
+        name = None
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            name = json.loads(path.read_text(encoding="utf-8")).get("dataset", FIRST_DATASET)
+        if name not in self.datasets:
+            raise CorpusError(
+                path,
+                f"names no data set of its task (`dataset` is {name!r}); the task has "
+                f"{', '.join(self.datasets)}",
+            )
+        return name
+
+    def shards(self, split: str = "train", dataset: str = FIRST_DATASET) -> list[Path]:
         """The tfrecord files of a split, in the order of their numbers."""
-        folder = self.folder / "dataset_1" / split
-        shards = _natural(p for p in _entries(folder) if p.match("shard_*.tfrecord"))
-        if not shards:
-            raise CorpusError(folder, "has no shard_*.tfrecord; the task's data is expected here")
-        return shards
+        return split_shards(self.folder / dataset, split)
 
 
 @dataclass(frozen=True)
@@ -82,6 +103,15 @@ class Corpus:
     def select(self, names: str | None) -> tuple[Task, ...]:
         """The tasks of these names, separated by commas; all where none are named."""
         return tuple(self.task(name.strip()) for name in names.split(",")) if names else self.tasks
+
+
+def split_shards(dataset: Path, split: str) -> list[Path]:
+    """The tfrecord files of one split of a data set, in the order of their numbers."""
+    folder = dataset / split
+    shards = _natural(p for p in _entries(folder) if p.match("shard_*.tfrecord"))
+    if not shards:
+        raise CorpusError(folder, "has no shard_*.tfrecord; the task's data is expected here")
+    return shards
 
 
 def is_chain(config: Mapping[str, Any]) -> bool:
@@ -123,7 +153,7 @@ def _task(folder: Path, reference_root: Path) -> Task:
 
 def _looks_like_task(folder: Path) -> bool:
     return any(
-        path.is_dir() and (path.name == "dataset_1" or path.name.startswith("model_"))
+        path.is_dir() and (path.name == FIRST_DATASET or path.name.startswith("model_"))
         for path in _entries(folder)
     )
 

@@ -55,6 +55,12 @@ def read_existing_config(path: Path, custom: Custom | None = None) -> dict[str, 
     return _corpus_config(checked_config(saved, path, custom), graph.model)
 
 
+def config_of(model: tf.keras.Model, name: str) -> dict[str, Any]:
+    """The `config.json` of a model in memory; `name` is for errors."""
+    saved = parse_json(model.to_json())
+    return _corpus_config(checked_config(saved, Path(name)), model)
+
+
 def _corpus_config(checked: dict[str, Any], model: tf.keras.Model) -> dict[str, Any]:
     shape = list(model.inputs[0].shape[1:])
     return kit_config(checked, shape) or {KERAS_CONFIG: checked, "input_shape": shape}

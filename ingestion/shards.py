@@ -8,10 +8,18 @@ import numpy as np
 import tensorflow as tf
 
 from ingestion.arrays import Data, Split
-from ingestion.corpus import Task
+from ingestion.corpus import FIRST_DATASET, split_shards
 from ingestion.data import load_dataset
 
 _SHARD = 5_000  # examples
+
+
+def write_data(folder: Path, data: Data) -> None:
+    """A folder for each split, with its shards."""
+    write_shards(folder / "train", data.train)
+    write_shards(folder / "test", data.test)
+    if data.validation is not None:
+        write_shards(folder / "validation", data.validation)
 
 
 def write_shards(folder: Path, split: Split) -> None:
@@ -29,10 +37,12 @@ def write_shards(folder: Path, split: Split) -> None:
                 file.write(tf.train.Example(features=features).SerializeToString())
 
 
-def read_data(task_folder: Path) -> Data:
-    """The data of a task, as it was written."""
-    task = Task(task_folder.name, task_folder, None, ())
-    return Data(_read(task.shards("train")), _read(task.shards("test")))
+def read_data(task_folder: Path, dataset: str = FIRST_DATASET) -> Data:
+    """A data set of a task, as it was written."""
+    folder = task_folder / dataset
+    held = _read(split_shards(folder, "validation")) if (folder / "validation").is_dir() else None
+    train, test = (_read(split_shards(folder, split)) for split in ("train", "test"))
+    return Data(train, test, held)
 
 
 def _read(shards: list[Path]) -> Split:

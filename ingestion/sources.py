@@ -17,9 +17,11 @@ _Arrays = tuple[np.ndarray, np.ndarray]
 
 
 def load_source(source: str, image_size: int | None = None) -> Data:
-    """The data that `source` names; `image_size` makes images of a tfds data set square."""
-    train, test = (_arrays(source, part, image_size, "square") for part in ("train", "test"))
-    return make_data(*train, *test)
+    """The data that `source` names; `image_size` makes images square."""
+    given = image_size if source.startswith("tfds:") else None
+    train, test = (_arrays(source, part, given, "square") for part in ("train", "test"))
+    data = make_data(*train, *test)
+    return data if image_size == given else _resized(data, image_size)
 
 
 def load_part(
@@ -32,6 +34,16 @@ def load_part(
     """
     name = "training" if part == "train" else part
     return make_lazy_split(name, *_arrays(source, part, image_size, resize))
+
+
+def _resized(data: Data, size: int | None) -> Data:
+    import tensorflow as tf
+
+    train, test = (
+        Split(tf.image.resize(s.images, [size, size], antialias=True).numpy(), s.labels)
+        for s in (data.train, data.test)
+    )
+    return Data(train, test)
 
 
 def source_name(source: str) -> str:

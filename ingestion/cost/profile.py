@@ -81,12 +81,15 @@ def profile_task(
     Each is measured as if it ran alone: no work is shared with other measures, and each is charged
     for reading the training data, which the models of a task share in a real run.
     """
-    dataset = load_dataset(task.shards())
-    start = perf_counter()
-    training_data(dataset, max_bytes=measures[0].max_bytes or DEFAULT_MAX_BYTES)
-    reading = perf_counter() - start
-    costs = []
-    for model_id in model_ids:
+    costs, read = [], ""
+    # The models of one data set after the other: it is read once.
+    for model_id in sorted(model_ids, key=task.dataset_of):
+        if task.dataset_of(model_id) != read:
+            read = task.dataset_of(model_id)
+            dataset = load_dataset(task.shards(dataset=read))
+            start = perf_counter()
+            training_data(dataset, max_bytes=measures[0].max_bytes or DEFAULT_MAX_BYTES)
+            reading = perf_counter() - start
         for measure in measures:
             costs.append(_cost(task, model_id, measure, dataset, reading, meter))
         step(f"{task.name} {model_id}")

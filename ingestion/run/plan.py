@@ -38,7 +38,7 @@ class Job:
     folder: Path
     shards: tuple[Path, ...]
     measures: tuple[Measure, ...]
-    architecture: str  # models that are alike in it share their traced graphs
+    architecture: str  # models that are alike in it share their traced graphs and their data
     step_seconds: float  # the longest that one step may take
     attempt: int = 1
     warm_up: tuple[Measure, ...] = ()  # run first to trace the graphs; results discarded
@@ -97,9 +97,10 @@ def make_plan(request: Request, lines: Iterable[Line]) -> Plan:
     stale: set[Key] = set()
     jobs: list[Job] = []
     for task in request.tasks:
-        shards = tuple(task.shards())
+        of_dataset = {name: tuple(task.shards(dataset=name)) for name in task.datasets}
         selected = set(request.selected(task))
         for model in task.model_ids:
+            shards = of_dataset[task.dataset_of(model)]
             keys = {measure.name: (task.name, model, measure.name) for measure in request.measures}
             files = model_files(task.model_folder(model), request.custom)
             stale |= {

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.arrays import Data, Split
-from ingestion.corpus import KERAS_CONFIG
+from ingestion.corpus import FIRST_DATASET, KERAS_CONFIG
 from ingestion.errors import ZooError
 from ingestion.zoo.layout import Zoo
 
@@ -42,10 +42,7 @@ def add(
             assert data is not None
             _accuracy(model, data.train, path)  # so that an unfit model leaves no empty task
             zoo.set_task(task, {"data": data.fingerprint()})
-        elif data is not None and data.fingerprint() != known["data"]:
-            raise ZooError(
-                f"{root}: task {task!r} has other data; leave --data out to use the task's own"
-            )
+        dataset = _dataset(known, data, f"{root}: task {task!r}")
         records = zoo.records(task)
         for record in records.values():
             if set(record["hparams"]) != set(hparams):
@@ -54,9 +51,11 @@ def add(
                     f"{_list(record['hparams'])}; found {_list(hparams)} for {path.name}"
                 )
         if data is None:
-            data = read_data(zoo.task_folder(task))
+            data = read_data(zoo.task_folder(task), dataset)
         else:
-            zoo.write_data(task, data)
+            zoo.write_data(task, data, dataset)
+        if dataset != FIRST_DATASET:
+            config = {**config, "dataset": dataset}
         metrics = {
             "train_acc": _accuracy(model, data.train, path),
             "test_acc": _accuracy(model, data.test, path),
@@ -67,10 +66,30 @@ def add(
             if KERAS_CONFIG in config
             else named_weights(model, model.get_weights())
         )
-        record = {"hparams": dict(hparams), "metrics": metrics, "added_from": path.name}
+        record = {
+            "hparams": dict(hparams),
+            "metrics": metrics,
+            "dataset": dataset,
+            "added_from": path.name,
+        }
         zoo.write_model(task, number, config, {"weights.hdf5": named}, record)
         zoo.write_references(task)
     return number
+
+
+def _dataset(known: Mapping[str, Any] | None, data: Data | None, where: str) -> str:
+    """The data set of the task that is the model's."""
+    if known is None:
+        return FIRST_DATASET
+    there = known["data"] if isinstance(known["data"], list) else [known["data"]]
+    if data is None and len(there) > 1:
+        raise ZooError(f"{where} has {len(there)} data sets; name the model's with --data")
+    if data is None:
+        return FIRST_DATASET
+    if data.fingerprint() not in there:
+        own = "" if len(there) > 1 else "; leave --data out to use the task's own"
+        raise ZooError(f"{where} has other data{own}")
+    return f"dataset_{there.index(data.fingerprint()) + 1}"
 
 
 def _next_number(settings: Mapping[str, Any], records: Mapping[int, Any]) -> int:

@@ -11,6 +11,7 @@ import itertools
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,8 +19,9 @@ import numpy as np
 
 from ingestion.arrays import Data
 from ingestion.errors import ZooError
+from ingestion.zoo.architectures import network_config
 from ingestion.zoo.augment import Augment
-from ingestion.zoo.grid import Grid
+from ingestion.zoo.grid import Grid, Settings
 from ingestion.zoo.layout import Zoo
 from ingestion.zoo.workers import Job, Outcome, Place, run_jobs
 
@@ -29,41 +31,69 @@ class Plan:
     """One task of a zoo: what is built from what."""
 
     task: str
-    source: str
-    data: Data
+    sources: Mapping[str, str]  # of the data, by name
+    data: Mapping[str, Data]  # by name; all of one shape
     grid: Grid
     seed: int = 0
-    repeats: int = 1
     threads: int = 1
     augment: Augment | None = None  # the data's test images are then perturbed already
     eps: int | None = None  # of the rescaled protocol, by which the data is made already
 
     def settings(self) -> dict[str, Any]:
         """What decides the result, as JSON; `source` is told but data is known by its content."""
+        fingerprints = [data.fingerprint() for data in self.datasets.values()]
         settings = {
-            "source": self.source,
-            "data": self.data.fingerprint(),
+            "source": ", ".join(self.sources.values()),
+            "data": fingerprints if len(fingerprints) > 1 else fingerprints[0],
             "seed": self.seed,
-            "repeats": self.repeats,
+            "repeats": self.grid.repeats,
             "threads": self.threads,
             "augment": asdict(self.augment) if self.augment else None,
             "eps": self.eps,
-            **{f"grid.{name}": value for name, value in asdict(self.grid).items()},
+            **{f"grid.{n}": value for n, value in asdict(self.grid).items() if n != "repeats"},
         }
         return json.loads(json.dumps(settings))
+
+    @cached_property
+    def datasets(self) -> dict[str, Data]:
+        """The task's data sets: one for each data and number of training examples."""
+        return {name: data for name, data in self._datasets.values()}
+
+    @cached_property
+    def _datasets(self) -> dict[tuple[str, int | None], tuple[str, Data]]:
+        found: dict[tuple[str, int | None], tuple[str, Data]] = {}
+        for cell in self.grid.cells():
+            key = self._data_key(self.grid.settings(cell))
+            if key not in found:
+                data = self.data[key[0]].limited(key[1], None)
+                if key[1] is not None and len(data.train) < key[1]:
+                    raise ZooError(
+                        f"train_examples is {key[1]}; the data {key[0]} has {len(data.train)}"
+                    )
+                if self.grid.validation:
+                    data = data.held_out(self.grid.validation)
+                found[key] = f"dataset_{len(found) + 1}", data
+        return found
+
+    def _data_key(self, settings: Settings) -> tuple[str, int | None]:
+        name = settings.data if settings.data is not None else next(iter(self.data))
+        in_lists = "train_examples" in self.grid.hparams
+        return name, settings.train_examples if in_lists else None
 
     @property
     def can_be_scored(self) -> bool:
         """Whether some models agree in two hyperparameters, within which the score compares."""
         varying = [name for name, values in self.grid.hparams.items() if len(values) > 1]
-        return len(varying) > 2 or self.repeats * len(self._levels()) > 1
+        return len(varying) > 2 or self.grid.repeats * len(self._levels()) > 1
 
     def jobs(self) -> list[Job]:
         """One per cell, repeat and augmentation; those that are compiled alike stand together."""
         jobs: list[Job] = []
         for i, cell in enumerate(self.grid.cells()):
-            config = self.grid.config(cell, self.data.shape, self.data.classes)
-            for repeat, augment in itertools.product(range(self.repeats), self._levels()):
+            settings = self.grid.settings(cell)
+            key = self._data_key(settings)
+            config = self._config(settings, *self._datasets[key])
+            for repeat, augment in itertools.product(range(self.grid.repeats), self._levels()):
                 jobs.append(
                     Job(
                         model=len(jobs),
@@ -71,22 +101,20 @@ class Plan:
                         seed=_seed(self.seed, i, repeat),
                         hparams=cell,
                         config=config,
-                        training=self.grid.settings(cell)[1],
+                        architecture=settings.architecture,
+                        data=key[0],
+                        training=settings.training,
                         max_epochs=self.grid.max_epochs,
                         target=self.grid.target,
                         augment=augment,
                     )
                 )
 
-        def compiled(job: Job) -> tuple[str, int, str, int]:
-            return (
-                json.dumps(job.config),
-                job.training["batch_size"],
-                json.dumps(job.augment),
-                job.model,
-            )
+        return sorted(jobs, key=lambda job: (*job.compiled, job.model))
 
-        return sorted(jobs, key=compiled)
+    def _config(self, settings: Settings, dataset: str, data: Data) -> dict[str, Any]:
+        config = network_config(settings.architecture, data.shape, data.classes, settings.network)
+        return {**config, "dataset": dataset} if len(self._datasets) > 1 else config
 
     def _levels(self) -> list[dict[str, str] | None]:
         """How the networks of a cell are augmented: one network for each."""
@@ -119,7 +147,8 @@ def build(
     with zoo.locked():
         _check_settings(zoo, plan)
         zoo.set_task(plan.task, plan.settings())
-        zoo.write_data(plan.task, plan.data)
+        for dataset, data in plan.datasets.items():
+            zoo.write_data(plan.task, data, dataset)
         done = zoo.records(plan.task)
         jobs = [job for job in jobs if job.model not in done]
         failed = []
@@ -138,13 +167,19 @@ def _check_settings(zoo: Zoo, plan: Plan) -> None:
         if zoo.task_folder(plan.task).exists():
             raise ZooError(f"{zoo.task_folder(plan.task)}: exists and was not built by `pgdl zoo`")
         return
-    differences = _differences(known, plan.settings())
+    differences = _differences(_with_defaults(known), plan.settings())
     if differences:
         raise ZooError(
             f"{zoo.root}: task {plan.task!r} was built with other settings "
             f"({'; '.join(differences)}). Give the same ones to go on with it, another --task to "
             "put a second task beside it, or another folder"
         )
+
+
+def _with_defaults(known: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a zoo that was built before a grid had all that it has now."""
+    new = {"grid.validation": 0.0}
+    return {**new, **known}
 
 
 def _differences(known: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:

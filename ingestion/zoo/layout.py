@@ -1,6 +1,8 @@
 """The files of a zoo: the competition's layout, and beside it what the builder remembers.
 
-    DIR/input_data/<task>/dataset_1/{train,test}/shard_<i>.tfrecord
+    DIR/input_data/<task>/dataset_<k>/{train,test}/shard_<i>.tfrecord     one, or one for each data
+                                          set and number of training examples; with a validation
+                                          share, `validation` beside them
     DIR/input_data/<task>/model_<id>/{config.json,weights.hdf5,weights_init.hdf5}
     DIR/input_data/<task>/model_configs.json, DIR/reference_data/<task>/model_configs.json
     DIR/zoo.json                          how each task was built
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.arrays import Data
+from ingestion.corpus import FIRST_DATASET
 from ingestion.errors import ZooError
 from ingestion.keras_names import NamedWeights
 from ingestion.run.store import write_json
@@ -78,18 +81,17 @@ class Zoo:
             for name, layers in weights.items():
                 write_weights(folder / name, layers)
 
-    def has_data(self, task: str) -> bool:
-        """Whether the shards of a task are there."""
-        return (self.task_folder(task) / "dataset_1").is_dir()
+    def has_data(self, task: str, dataset: str = FIRST_DATASET) -> bool:
+        """Whether the shards of a task's data set are there."""
+        return (self.task_folder(task) / dataset).is_dir()
 
-    def write_data(self, task: str, data: Data) -> None:
-        """The shards of a task, unless they are already there."""
-        from ingestion.shards import write_shards
+    def write_data(self, task: str, data: Data, dataset: str = FIRST_DATASET) -> None:
+        """The shards of a task's data set, unless they are already there."""
+        from ingestion.shards import write_data
 
-        if not self.has_data(task):
-            with self._unfinished(self.task_folder(task) / "dataset_1") as folder:
-                write_shards(folder / "train", data.train)
-                write_shards(folder / "test", data.test)
+        if not self.has_data(task, dataset):
+            with self._unfinished(self.task_folder(task) / dataset) as folder:
+                write_data(folder, data)
 
     def write_references(self, task: str) -> None:
         """Both `model_configs.json` of a task, from the records of its finished models."""

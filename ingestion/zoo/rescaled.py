@@ -28,11 +28,11 @@ def rescaled(data: Data, *, eps: int = 2, seed: int = 0) -> Data:
     )
 
 
-def random_crops(images: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
+def random_crops(images: tf.Tensor, seed: tf.Tensor, padding: str = "REFLECT") -> tf.Tensor:
     """Images [n, h, w, c], each shifted by up to an eighth of a side each way."""
     _, height, width, _ = images.shape
     down, right = height // 8, width // 8
-    padded = tf.pad(images, [[0, 0], [down, down], [right, right], [0, 0]], mode="REFLECT")
+    padded = tf.pad(images, [[0, 0], [down, down], [right, right], [0, 0]], mode=padding)
     limits = tf.constant([down, right])
     draws = tf.random.stateless_uniform([tf.shape(images)[0], 2], seed, alg="philox")
     shifts = tf.cast(draws * tf.cast(2 * limits + 1, tf.float32), tf.int32) - limits

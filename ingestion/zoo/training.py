@@ -4,10 +4,9 @@ The competition's models fit their training data almost perfectly, and measures 
 among such models: training ends at the first epoch after which the network, as it will be used
 (no dropout, moving averages), meets the target on the whole training set.
 
-Everything random - initial weights, order of the data, dropout - is drawn from the model's seed by
-stateless generators, so a model does not depend on what was trained before it. The optimizer is
-Adam; weight decay is the gradient of `decay / 2 * |w|^2` on the kernels. As in the competition the
-learning rate is multiplied by 0.2 after each quarter of the epochs that are allowed.
+Everything random - initial weights, order of the data, dropout, augmentation - is drawn from the
+model's seed by stateless generators, so a model does not depend on what was trained before it.
+Weight decay is the gradient of `decay / 2 * |w|^2` on the kernels.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,10 @@ import tensorflow as tf
 from ingestion.errors import ZooError
 from ingestion.models import build_model
 from ingestion.zoo.augment import Augmentation
+from ingestion.zoo.dropout import SeededDropout
+from ingestion.zoo.optimizers import OPTIMIZERS, Optimizer
+from ingestion.zoo.schedules import LearningRate, Schedule
 
-BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-7
 _EVALUATION_BATCH = 500
 
 Weights = list[np.ndarray]
@@ -48,6 +49,8 @@ class Recipe:
     weight_decay: float
     max_epochs: int
     target: Target
+    momentum: float = 0.9  # of the optimizer that has one
+    schedule: Schedule = field(default_factory=Schedule)
 
 
 @dataclass(frozen=True)
@@ -80,15 +83,15 @@ class Trainer:
         labels: np.ndarray,
         batch_size: int,
         augmentation: Augmentation | None = None,
+        optimizer: str = "adam",
     ) -> None:
         self.model = build_model(config)
+        self._dropout = SeededDropout(self.model)
         self._augmentation = augmentation
         self._images, self._labels = tf.constant(images), tf.constant(labels, tf.int32)
         self._batch = min(batch_size, len(images))
         self._variables = [_variable(w) for w in self.model.trainable_weights]
-        self._slots = [
-            (tf.Variable(tf.zeros_like(v)), tf.Variable(tf.zeros_like(v))) for v in self._variables
-        ]
+        self._optimizer: Optimizer = OPTIMIZERS[optimizer](self._variables)
         self._fresh = self.model.get_weights()
         self._compiled_epoch = tf.function(self._epoch)
         self._compiled_evaluate = tf.function(
@@ -104,20 +107,24 @@ class Trainer:
     def train(self, recipe: Recipe) -> Trained:
         """Trains from new initial weights; the model is left with the final ones."""
         start = time.monotonic()
-        initial = _initial_weights(self._fresh, recipe.seed)
+        initial = _initial_weights(self.model, self._fresh, recipe.seed)
         self.model.set_weights(initial)
-        for slot in self._slots:
-            for variable in slot:
-                variable.assign(tf.zeros_like(variable))
+        self._optimizer.reset()
+        rate = LearningRate(recipe.learning_rate, recipe.schedule, recipe.max_epochs)
         for epoch in range(recipe.max_epochs):
             order = np.random.default_rng((recipe.seed, epoch)).permutation(len(self._images))
-            self._compiled_epoch(
+            settings = {
+                "learning_rate": rate.of(epoch),
+                "momentum": recipe.momentum,
+                "weight_decay": recipe.weight_decay,
+            }
+            loss = self._compiled_epoch(
                 tf.constant(order, tf.int32),
                 tf.constant(epoch),
                 tf.constant(recipe.seed),
-                tf.constant(_learning_rate(recipe, epoch)),
-                tf.constant(recipe.weight_decay, tf.float32),
+                {name: tf.constant(value, tf.float32) for name, value in settings.items()},
             )
+            rate.after(float(loss))
             fit = self._fit_within(recipe.target)
             if fit is not None:
                 return self._trained(initial, fit, epoch + 1, True, start)
@@ -166,53 +173,35 @@ class Trainer:
         order: tf.Tensor,
         epoch: tf.Tensor,
         seed: tf.Tensor,
-        learning_rate: tf.Tensor,
-        weight_decay: tf.Tensor,
-    ) -> None:
-        """One pass over the data in the given order; the last, smaller batch is left out."""
+        settings: Mapping[str, tf.Tensor],
+    ) -> tf.Tensor:
+        """One pass over the data in the given order, and the mean loss of its batches; the last,
+        smaller batch is left out."""
         steps = len(self._images) // self._batch
+        total = 0.0
         for i in tf.range(steps):
             rows = tf.slice(order, [i * self._batch], [self._batch])
             step = epoch * steps + i
             images = tf.gather(self._images, rows)
             if self._augmentation is not None:
                 images = self._augmentation(images, tf.stack([seed, step]))
+            self._dropout.seed, self._dropout.step = seed, step
             with tf.GradientTape() as tape:
-                logits = self._forward(images, seed, step)
+                logits = self.model(images, training=True)
                 losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
                     tf.gather(self._labels, rows), logits
                 )
                 loss = tf.reduce_mean(losses)
             gradients = tape.gradient(loss, self._variables)
-            time_step = tf.cast(step + 1, tf.float32)
-            for variable, (m, v), gradient in zip(self._variables, self._slots, gradients):
-                if len(variable.shape) > 1:
-                    gradient += weight_decay * variable
-                tf.raw_ops.ResourceApplyAdam(
-                    var=variable.handle,
-                    m=m.handle,
-                    v=v.handle,
-                    beta1_power=tf.pow(BETA_1, time_step),
-                    beta2_power=tf.pow(BETA_2, time_step),
-                    lr=learning_rate,
-                    beta1=BETA_1,
-                    beta2=BETA_2,
-                    epsilon=EPSILON,
-                    grad=gradient,
-                )
-
-    def _forward(self, x: tf.Tensor, seed: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
-        """The network in training. Dropout is drawn here and not by Keras, whose generators keep a
-        state that differs between its versions; networks with branches have none."""
-        if not isinstance(self.model, tf.keras.Sequential):
-            return self.model(x, training=True)
-        for i, layer in enumerate(self.model.layers):
-            if isinstance(layer, tf.keras.layers.Dropout):
-                draw = tf.stack([seed, step * len(self.model.layers) + i])
-                x = tf.nn.experimental.stateless_dropout(x, rate=layer.rate, seed=draw)
-            else:
-                x = layer(x, training=True)
-        return x
+            decayed = [
+                gradient + settings["weight_decay"] * variable
+                if variable.shape.rank > 1
+                else gradient
+                for variable, gradient in zip(self._variables, gradients)
+            ]
+            self._optimizer.apply(decayed, step, settings)
+            total += loss
+        return total / tf.cast(steps, tf.float32)
 
     def _evaluate(
         self, images: tf.Tensor, labels: tf.Tensor, max_errors: tf.Tensor, max_loss: tf.Tensor
@@ -231,19 +220,27 @@ class Trainer:
         return seen, correct, loss
 
 
-def _initial_weights(fresh: Weights, seed: int) -> Weights:
+def _initial_weights(model: tf.keras.Model, fresh: Weights, seed: int) -> Weights:
     """He-normal kernels; biases and batch normalization as Keras makes them."""
     rng = np.random.default_rng(seed)
     return [
-        rng.normal(0.0, math.sqrt(2 / math.prod(w.shape[:-1])), w.shape).astype(np.float32)
-        if w.ndim > 1
-        else w
-        for w in fresh
+        rng.normal(0.0, math.sqrt(2 / fan), w.shape).astype(np.float32) if fan else w
+        for w, fan in zip(fresh, _fans(model))
     ]
 
 
-def _learning_rate(recipe: Recipe, epoch: int) -> float:
-    return recipe.learning_rate * 0.2 ** (4 * epoch // recipe.max_epochs)
+def _fans(model: tf.keras.Model) -> list[int]:
+    """The inputs of one output for each weight, and 0 for what is no kernel. The weights of a
+    depthwise convolution see one channel each."""
+    depthwise = {
+        id(layer.weights[0])
+        for layer in model.layers
+        if isinstance(layer, tf.keras.layers.DepthwiseConv2D)
+    }
+    return [
+        math.prod(w.shape[:2] if id(w) in depthwise else w.shape[:-1]) if len(w.shape) > 1 else 0
+        for w in model.weights
+    ]
 
 
 def _variable(weight: Any) -> tf.Variable:

@@ -7,6 +7,7 @@ sums depend in their last bits on the number of threads, but not on how many wor
 from __future__ import annotations
 
 import contextlib
+import json
 import multiprocessing
 import os
 import signal
@@ -19,6 +20,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ingestion.corpus import FIRST_DATASET
 from ingestion.keras_names import named_weights
 from ingestion.zoo.layout import Zoo
 from pgdl_measures.errors import PgdlError
@@ -37,10 +39,24 @@ class Job:
     seed: int
     hparams: Mapping[str, Any]
     config: Mapping[str, Any]
+    architecture: str
+    data: str  # its name
     training: Mapping[str, Any]
     max_epochs: int
     target: Mapping[str, float]
     augment: Mapping[str, str] | None = None  # `perturbation` and `level`
+
+    @property
+    def compiled(self) -> tuple[str, ...]:
+        """Jobs that are alike in this share one compiled trainer."""
+        names = ("batch_size", "optimizer", "augmentation")
+        training = {name: self.training[name] for name in names}
+        return tuple(map(json.dumps, (self.config, training, self.augment)))
+
+    @property
+    def dataset(self) -> str:
+        """The folder of its data."""
+        return self.config.get("dataset", FIRST_DATASET)
 
 
 @dataclass(frozen=True)
@@ -149,51 +165,79 @@ class _Worker:
             tf.config.experimental.set_memory_growth(gpu, True)
         tf.config.experimental.enable_op_determinism()
         self._zoo, self._task = Zoo(place.root), place.task
-        self._data: Data | None = None
+        self._data: tuple[str, Data] | None = None
         self._trainer: tuple[object, Trainer] | None = None
 
     def build(self, job: Job) -> None:
         """Trains one model and writes it."""
-        from ingestion.shards import read_data
-        from ingestion.zoo.augment import augmentation
-        from ingestion.zoo.training import Recipe, Target, Trainer
+        from ingestion.zoo.schedules import Schedule
+        from ingestion.zoo.training import Recipe, Target
 
-        if self._data is None:
-            self._data = read_data(self._zoo.task_folder(self._task))
-        train, test = self._data.train, self._data.test
-        batch_size = job.training["batch_size"]
-        compiled = (job.config, batch_size, job.augment)
-        if self._trainer is None or self._trainer[0] != compiled:
-            change = None
-            if job.augment is not None:
-                name, level = job.augment["perturbation"], job.augment["level"]
-                change = augmentation(name, level, train.images)
-            trainer = Trainer(job.config, train.images, train.labels, batch_size, change)
-            self._trainer = compiled, trainer
-        trainer = self._trainer[1]
+        data, trainer, training = self._data_of(job), self._trainer_of(job), job.training
+        rules = ("decay_factor", "milestones", "patience")
         trained = trainer.train(
             Recipe(
                 seed=job.seed,
-                learning_rate=job.training["learning_rate"],
-                weight_decay=job.training["weight_decay"],
+                learning_rate=training["learning_rate"],
+                weight_decay=training["weight_decay"],
                 max_epochs=job.max_epochs,
                 target=Target(**job.target),
+                momentum=training["momentum"],
+                schedule=Schedule(training["schedule"], *(training[rule] for rule in rules)),
             )
         )
         weights = {"weights.hdf5": trained.final, "weights_init.hdf5": trained.initial}
+        metrics = {
+            "train_acc": trained.train.accuracy,
+            "test_acc": trainer.fit(data.test.images, data.test.labels).accuracy,
+            "train_loss": trained.train.loss,
+        }
+        if data.validation is not None:
+            held = data.validation
+            metrics["validation_acc"] = trainer.fit(held.images, held.labels).accuracy
         record: dict[str, Any] = {
             "hparams": dict(job.hparams),
-            "metrics": {
-                "train_acc": trained.train.accuracy,
-                "test_acc": trainer.fit(test.images, test.labels).accuracy,
-                "train_loss": trained.train.loss,
-            },
+            "metrics": metrics,
+            "architecture": job.architecture,
+            "data": job.data,
+            "dataset": job.dataset,
             "seed": job.seed,
             "repeat": job.repeat,
             "epochs": trained.epochs,
             "reached_target": trained.reached,
+            "seconds": round(trained.seconds, 1),
         }
         if job.augment is not None:
             record["augment"] = dict(job.augment)
         named = {name: named_weights(trainer.model, values) for name, values in weights.items()}
         self._zoo.write_model(self._task, job.model, job.config, named, record)
+
+    def _data_of(self, job: Job) -> Data:
+        from ingestion.shards import read_data
+
+        if self._data is None or self._data[0] != job.dataset:
+            self._data = job.dataset, read_data(self._zoo.task_folder(self._task), job.dataset)
+        return self._data[1]
+
+    def _trainer_of(self, job: Job) -> Trainer:
+        from ingestion.zoo.augment import augmentation
+        from ingestion.zoo.standard import training_augmentation
+        from ingestion.zoo.training import Trainer
+
+        if self._trainer is None or self._trainer[0] != job.compiled:
+            train, training = self._data_of(job).train, job.training
+            if job.augment is not None:
+                name, level = job.augment["perturbation"], job.augment["level"]
+                change = augmentation(name, level, train.images)
+            else:
+                change = training_augmentation(training["augmentation"], train.images)
+            trainer = Trainer(
+                job.config,
+                train.images,
+                train.labels,
+                training["batch_size"],
+                change,
+                training["optimizer"],
+            )
+            self._trainer = job.compiled, trainer
+        return self._trainer[1]

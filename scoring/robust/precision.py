@@ -1,6 +1,7 @@
 """How many test examples are behind each gap: Hoeffding's m (Dziugaite et al. 2020, App. A).
 
-A corpus has them in `<task>/dataset_1/test/shard_*.tfrecord`.
+A corpus has them in `<task>/dataset_1/test/shard_*.tfrecord`. Of several data sets of a task the
+one with the fewest examples counts, so that no gap is taken for more precise than it is.
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ def examples_behind_gaps(reference: str | Path) -> dict[str, int]:
     # "." has no parents; a link stays where it is, beside its inputs.
     for task, path in find_references(os.path.abspath(reference)).items():
         beside = (path.parent, path.parent.parent.parent / "input_data" / task)
-        shards = [
-            shard
+        counts = [
+            sum(map(_records, shards))
             for folder in dict.fromkeys(beside)
-            for shard in sorted((folder / "dataset_1" / "test").glob("shard_*.tfrecord"))
+            for test in sorted(folder.glob("dataset_*/test"))
+            if (shards := sorted(test.glob("shard_*.tfrecord")))
         ]
-        if shards:
-            found[task] = sum(map(_records, shards))
+        if counts:
+            found[task] = min(counts)
     return found
 
 

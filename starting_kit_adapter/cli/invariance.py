@@ -110,5 +110,6 @@ def _dataset(args: argparse.Namespace) -> tf.data.Dataset:
     from ingestion.corpus import Task
     from ingestion.data import load_dataset
 
-    folder = args.model.resolve().parent
-    return load_dataset(Task(folder.name, folder, None, ()).shards())
+    model = args.model.resolve()
+    task = Task(model.parent.name, model.parent, None, (model.name,))
+    return load_dataset(task.shards(dataset=task.dataset_of(model.name)))

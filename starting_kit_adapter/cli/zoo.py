@@ -5,97 +5,84 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from starting_kit_adapter.terminal.custom import add_custom
-from starting_kit_adapter.terminal.numbers import positive, positive_number, seed
+from starting_kit_adapter.terminal.numbers import positive
 from starting_kit_adapter.terminal.stopping import tell_stopped
-from starting_kit_adapter.terminal.text import Progress
+from starting_kit_adapter.terminal.text import Progress, table
+from starting_kit_adapter.terminal.zoo_options import (
+    add_data_arguments,
+    add_grid_arguments,
+    order_of,
+)
 
 if TYPE_CHECKING:
     from ingestion.arrays import Data
-    from ingestion.zoo.grid import Grid
 
 HELP = "Train a grid of networks into a corpus, or add a network that is already trained"
 EXAMPLES = """\
 examples:
+  pgdl zoo presets                                             the papers' grids, and small ones
   pgdl zoo build --data digits --grid digits -o zoo/           36 small networks in a minute
   pgdl zoo build --data npz:fashion.npz --grid fashion -o zoo/
-  pgdl zoo build --data tfds:cifar10 --grid task1 --width-scale 0.125 -o zoo/
+  pgdl zoo build --data tfds:cifar10 --grid schiff-resnet --size small --augment rotation -o zoo/
+  pgdl zoo build --data tfds:cifar10 --data tfds:svhn_cropped --grid dziugaite-nin -o zoo/
   pgdl zoo build --data tfds:oxford_iiit_pet --image-size 32 --grid my_grid.json -o zoo/
-  pgdl zoo build --data npz:fashion.npz --grid invariance --augment rotation -o zoo/
-  pgdl zoo build --data npz:fashion.npz --grid invariance_resnet --augment noise:none,full -o zoo/
   pgdl zoo build --data npz:fashion.npz --grid fashion --protocol rescaled --eps 2 -o rescaled/
   pgdl zoo add zoo/ mine.keras --data npz:mine.npz --hparam width=32 --hparam dropout=0.5
 
 The same command continues an interrupted build. The exit code is 1 if a model could not be
-trained.
+trained. `pgdl limits --grid` estimates how long a build takes.
 """
 _GRID = """\
 a grid file:
   {
-    "architecture": "vgg",                                  vgg, nin, conv or resnet
+    "architecture": "vgg",                                  a name below, or module:function
     "hparams": {"width": [16, 32], "dropout": [0.0, 0.5]},  every combination is trained
     "fixed": {"blocks": 3, "learning_rate": 0.001},         the same for all
     "target": {"accuracy": 0.995, "loss": 0.05},            training ends when these are met
     "max_epochs": 200,
-    "train_examples": 2000                                  how much of the data is used
+    "train_examples": 2000,                                 how much of the data is used
+    "validation": 0.05,                                     share of it that is held out
+    "repeats": 1                                            networks per cell
   }
-hyperparameters: learning_rate, batch_size, weight_decay, and of
-  vgg     width, blocks, dense_layers, dense_units, dropout, batch_norm
-  nin     width, depth, dropout, dense
-  conv    parameters, depth, reversed, batch_norm
-  resnet  width, depth, batch_norm
+architectures and their hyperparameters:
+  vgg           width, blocks, dense_layers, dense_units, dropout, batch_norm
+  nin           width, depth, dropout, dense
+  conv          parameters, depth, reversed, batch_norm
+  strided_nin   width, depth
+  vggnet        depth, batch_norm, width_scale               vgg11 … vgg19, vgg11_bn … vgg19_bn
+  resnet        depth, width, batch_norm, width_scale        resnet18, 34, 50, 101
+  wide_resnet   depth, factor, dropout, width_scale          wide_resnet_28_10, _26_10, _16_8
+  densenet      depth, growth, width_scale                   densenet121, 169, densenet_bc_100_12
+  mobilenet     version, width_scale                         mobilenet_v2
+  mnasnet       width_scale
+  module:f      those of your f(input_shape, classes, ...), which returns a Keras model that ends
+                in logits; or one of Keras: keras.applications:MobileNetV2
+hyperparameters of training:
+  learning_rate, batch_size, weight_decay
+  optimizer     adam, or sgd with momentum
+  schedule      constant; steps, times decay_factor at each of the milestones (shares of
+                max_epochs); or plateau, times decay_factor after patience epochs without progress
+  augmentation  none, crop_flip, randaugment, autoaugment, or PERTURBATION:partial|full
+in "hparams" also: architecture, data (a list of sources), train_examples
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    verbs = parser.add_subparsers(dest="zoo_verb", metavar="build|add", required=True)
+    verbs = parser.add_subparsers(dest="zoo_verb", metavar="build|add|presets", required=True)
     build = verbs.add_parser(
         "build",
         help="train every network of a grid",
         epilog=_GRID,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    build.add_argument("--data", required=True, help="digits, npz:FILE or tfds:NAME")
-    build.add_argument(
-        "--grid",
-        required=True,
-        help="digits, fashion, invariance[_resnet], task1 … task9, or a JSON file (see below)",
-    )
+    add_grid_arguments(build)
     build.add_argument("-o", "--output", type=Path, required=True, help="the folder of the zoo")
     build.add_argument("--task", help="name of the task (default: the grid's name)")
-    _add_data_arguments(build)
-    build.add_argument(
-        "--width-scale", type=positive_number, help="multiply the networks' widths by this"
-    )
-    build.add_argument(
-        "--target-accuracy", type=positive_number, help="training accuracy that ends training"
-    )
-    build.add_argument("--target-loss", type=positive_number, help="training loss that ends it")
-    build.add_argument("--max-epochs", type=positive, help="stop training after so many epochs")
-    images = build.add_mutually_exclusive_group()
-    images.add_argument(
-        "--protocol",
-        choices=("rescaled",),
-        help="rescaled: random windows of upsampled images, for `pgdl overfit` "
-        "(Werpachowski et al. 2019, Section 5.3)",
-    )
-    images.add_argument(
-        "--augment",
-        metavar="PERTURBATION[:LEVELS]",
-        help="train each network with none, partial (half the range) and full augmentation, or the "
-        "levels named; test under the full range. The task is named as the perturbation is",
-    )
-    build.add_argument(
-        "--eps",
-        type=positive,
-        help="of --protocol rescaled: windows move 3 eps pixels (default 2)",
-    )
-    build.add_argument("--repeats", type=positive, default=1, help="networks per cell (default 1)")
-    build.add_argument("--seed", type=seed, default=0, help="seed of the whole zoo (default 0)")
     build.add_argument(
         "--workers", type=positive, help="processes (default: as many as the cores allow)"
     )
@@ -107,6 +94,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     build.set_defaults(zoo_run=_build)
 
+    presets = verbs.add_parser("presets", help="list the grids that come with the project")
+    presets.add_argument("name", nargs="?", help="show this one: where it comes from, and its grid")
+    presets.set_defaults(zoo_run=_presets)
+
     add = verbs.add_parser("add", help="put a trained Keras model into a zoo")
     add.add_argument("output", metavar="DIR", type=Path, help="the folder of the zoo, old or new")
     add.add_argument(
@@ -117,7 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add.add_argument("--data", help="digits, npz:FILE or tfds:NAME (default: the task's own)")
     add.add_argument("--task", help="name of the task (default: the only one, or the data's name)")
-    _add_data_arguments(add)
+    add_data_arguments(add)
     add.add_argument(
         "--hparam",
         metavar="NAME=VALUE",
@@ -138,29 +129,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _build(args: argparse.Namespace) -> int:
-    from ingestion.errors import ZooError
     from ingestion.run.executors.local import available_cpus
-    from ingestion.zoo.augment import CROPS, parse_augment, with_perturbed_test
-    from ingestion.zoo.build import Plan, build
+    from ingestion.zoo.build import build
     from ingestion.zoo.layout import Zoo
-    from ingestion.zoo.presets import find_grid
-    from ingestion.zoo.rescaled import rescaled
+    from ingestion.zoo.prepare import prepare
     from starting_kit_adapter.terminal.zoo_summary import summary
 
-    if args.eps is not None and args.protocol != "rescaled":
-        raise ZooError("--eps is of --protocol rescaled, which is not given")
-    name, grid = find_grid(args.grid)
-    grid = _with_options(grid, args)
-    data = _data(args, grid.train_examples, grid.test_examples)
-    augment = parse_augment(args.augment) if args.augment else None
-    if augment is not None:
-        data = with_perturbed_test(data, augment.perturbation, args.seed)
-    task = args.task or (augment.name if augment else _only_task(args.output)) or name
-    eps = None
-    if args.protocol == "rescaled":
-        eps = args.eps or 2
-        data, augment = rescaled(data, eps=eps), CROPS
-    plan = Plan(task, args.data, data, grid, args.seed, args.repeats, args.threads, augment, eps)
+    plan, notes = prepare(order_of(args), args.output)
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
     if not plan.can_be_scored:
         print(
             "warning: with one network for each pair of values no score is defined; vary a third "
@@ -172,10 +149,37 @@ def _build(args: argparse.Namespace) -> int:
         failed = build(args.output, plan, workers, Progress)
     except KeyboardInterrupt as error:
         return tell_stopped(error)
-    print(summary(Zoo(args.output).records(task)))
+    print(summary(Zoo(args.output).records(plan.task)))
     for outcome in failed:
         print(f"model_{outcome.job.model} failed: {outcome.problem}", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _presets(args: argparse.Namespace) -> int:
+    from ingestion.zoo.presets import PRESETS, SIZES, find_grid
+    from pgdl_measures.errors import UnknownNameError
+
+    if args.name is None:
+        rows = []
+        for name, preset in PRESETS.items():
+            sizes = [find_grid(name, size)[1] for size in SIZES]
+            rows.append([name, *(len(g.cells()) * g.repeats for g in sizes), preset.rebuilds])
+        print(table(["preset", "full", "small", "rebuilds"], rows))
+        print("\nfull, small: models, for one data set and one level of augmentation")
+        return 0
+    if args.name not in PRESETS:
+        raise UnknownNameError("preset", args.name, PRESETS)
+    preset = PRESETS[args.name]
+    print(f"{args.name}: {preset.rebuilds}\n")
+    for title, text in (
+        ("published", preset.published),
+        ("ours", preset.ours),
+        ("--size small", preset.scaled),
+    ):
+        print(fill(f"{title}: {text}", 100, subsequent_indent="  "))
+    for size in SIZES if preset.small else SIZES[:1]:
+        print(f"\n--size {size}:\n{json.dumps(preset.entry(size), indent=1)}")
+    return 0
 
 
 def _add(args: argparse.Namespace) -> int:
@@ -183,7 +187,7 @@ def _add(args: argparse.Namespace) -> int:
     from ingestion.zoo.add import add
     from ingestion.zoo.layout import Zoo
 
-    data = _data(args, None, None) if args.data else None
+    data = _data(args) if args.data else None
     task = args.task or _only_task(args.output) or source_name(args.data or "zoo")
     number = add(args.output, task, args.model, data, dict(args.hparam), args.custom or ())
     metrics = Zoo(args.output).records(task)[number]["metrics"]
@@ -194,28 +198,11 @@ def _add(args: argparse.Namespace) -> int:
     return 0
 
 
-def _with_options(grid: Grid, args: argparse.Namespace) -> Grid:
-    from ingestion.zoo.grid import parse_grid
-
-    if args.width_scale is not None:
-        grid = grid.scaled(args.width_scale)
-    asked = {"accuracy": args.target_accuracy, "loss": args.target_loss}
-    target = {name: value for name, value in asked.items() if value is not None}
-    grid = replace(
-        grid,
-        target=target or grid.target,
-        max_epochs=args.max_epochs or grid.max_epochs,
-        train_examples=args.train_examples or grid.train_examples,
-        test_examples=args.test_examples or grid.test_examples,
-    )
-    return parse_grid(vars(grid), f"grid {args.grid}")
-
-
-def _data(args: argparse.Namespace, train: int | None, test: int | None) -> Data:
+def _data(args: argparse.Namespace) -> Data:
     from ingestion.sources import load_source
 
     data = load_source(args.data, args.image_size)
-    return data.limited(args.train_examples or train, args.test_examples or test)
+    return data.limited(args.train_examples, args.test_examples)
 
 
 def _only_task(root: Path) -> str | None:
@@ -224,12 +211,6 @@ def _only_task(root: Path) -> str | None:
 
     tasks = list(Zoo(root).tasks())
     return tasks[0] if len(tasks) == 1 else None
-
-
-def _add_data_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--train-examples", type=positive, help="use that many training examples")
-    parser.add_argument("--test-examples", type=positive, help="use that many test examples")
-    parser.add_argument("--image-size", type=positive, help="make images of tfds data N x N")
 
 
 def _assignment(text: str) -> tuple[str, Any]:

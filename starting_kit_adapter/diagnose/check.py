@@ -53,7 +53,7 @@ def check_task(
 ) -> TaskCheck:
     """Checks a task; `step` is called with the id of each model that is done."""
     found = TaskCheck(task.name)
-    data = _check_data(task, found)
+    every = {dataset: _check_data(task, dataset, found) for dataset in task.datasets}
     reference = _check_reference(task, found)
     recorded = dict(zip(reference.ids, reference.train_acc.tolist())) if reference else {}
     for model_id in task.model_ids:
@@ -61,6 +61,7 @@ def check_task(
         check = ModelCheck(model_id, recorded.get(model_id))
         try:
             model = load_model(task.model_folder(model_id), custom)
+            data = every[task.dataset_of(model_id)]
             if data is not None and with_accuracy:
                 check.recomputed = accuracy(network(model, data.shape), data)
                 check.problem = _compare(check, len(data))
@@ -72,11 +73,12 @@ def check_task(
     return found
 
 
-def _check_data(task: Task, found: TaskCheck) -> TrainingData | None:
+def _check_data(task: Task, dataset: str, found: TaskCheck) -> TrainingData | None:
+    """The training data of one data set; what is told of a task is of its first, and its sizes."""
     counts = []
     for split in ("train", "test"):
         try:
-            data = training_data(load_dataset(task.shards(split)))
+            data = training_data(load_dataset(task.shards(split, dataset)))
         except PgdlError as error:
             found.problems.append(f"{split} data: {error}")
             counts.append("?")
@@ -84,7 +86,8 @@ def _check_data(task: Task, found: TaskCheck) -> TrainingData | None:
             counts.append(str(data.total))
             if split == "train":
                 train = data
-    found.examples = "/".join(counts)
+    sizes = "/".join(counts)
+    found.examples = sizes if found.examples == "?" else f"{found.examples}, {sizes}"
     if counts[0] == "?":
         return None
     found.inputs = "x".join(map(str, train.shape))

@@ -90,14 +90,15 @@ def reference_of(task: Task) -> Reference:
 
 
 def examples_of(task: Task) -> int:
-    """The training examples that measures see: those of the files that fit into memory."""
+    """The training examples that measures see: those of the files that fit into memory, of the
+    smallest data set."""
     from ingestion.data import check_shard, load_dataset
     from pgdl_measures.data import DEFAULT_MAX_BYTES
 
-    shards = task.shards()
-    inputs, _ = next(iter(load_dataset(shards[:1])))
+    every = [task.shards(dataset=dataset) for dataset in task.datasets]
+    inputs, _ = next(iter(load_dataset(every[0][:1])))
     fitting = max(1, DEFAULT_MAX_BYTES // inputs.numpy().nbytes)
-    return min(fitting, sum(map(check_shard, shards)))
+    return min(fitting, *(sum(map(check_shard, shards)) for shards in every))
 
 
 def _plain(value: Any) -> Any:

@@ -24,7 +24,9 @@ _MODEL_FILES = ("config.json", "weights.hdf5", "weights_init.hdf5")
 def visible_files(task: Task) -> dict[str, Path]:
     """The files of a task that are given to submissions, by their paths below the corpus."""
     files = {
-        f"{task.name}/dataset_1/train/{shard.name}": shard.resolve() for shard in task.shards()
+        f"{task.name}/{dataset}/train/{shard.name}": shard.resolve()
+        for dataset in task.datasets
+        for shard in task.shards(dataset=dataset)
     }
     for model_id in task.model_ids:
         for name in _MODEL_FILES:

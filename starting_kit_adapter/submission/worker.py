@@ -57,16 +57,17 @@ def _server(corpus: str, program: str, submission: str) -> Callable[[dict[str, s
 
     tasks = {task.name: task for task in find_corpus(corpus).tasks}
     measure = import_complexity(program, submission)
-    dataset: dict[str, tf.data.Dataset] = {}
+    dataset: dict[tuple[str, str], tf.data.Dataset] = {}
 
     def serve(request: dict[str, str]) -> float:
         task = tasks[request["task"]]
-        if task.name not in dataset:
+        own = task.dataset_of(request["model"])
+        if (task.name, own) not in dataset:
             dataset.clear()
-            dataset[task.name] = load_dataset(task.shards())
+            dataset[task.name, own] = load_dataset(task.shards(dataset=own))
         tf.keras.backend.clear_session()
         model = load_kit_model(task.model_folder(request["model"]))
-        return as_number(measure(model, dataset[task.name]))
+        return as_number(measure(model, dataset[task.name, own]))
 
     return serve
 

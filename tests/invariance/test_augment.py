@@ -79,7 +79,9 @@ def test_only_the_test_images_are_stored_perturbed_and_always_in_the_same_way():
 
 
 def test_the_networks_of_a_cell_differ_in_augmentation_alone():
-    plan = Plan("t", "", data(), parse_grid(GRID, "grid"), augment=parse_augment("rotation"))
+    plan = Plan(
+        "t", {"d": ""}, {"d": data()}, parse_grid(GRID, "grid"), augment=parse_augment("rotation")
+    )
     jobs = sorted(plan.jobs(), key=lambda job: job.model)
     assert [job.model for job in jobs] == list(range(6))
     assert [job.augment["level"] for job in jobs[:3]] == ["none", "partial", "full"]

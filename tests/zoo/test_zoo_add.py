@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -134,7 +135,7 @@ def test_numbers_of_the_grid_are_those_of_its_repeats_and_augmentations(augment)
     data = make_data(IMAGES, LABELS, IMAGES, LABELS)
     hparams = {"depth": [1, 2], "parameters": [500]}
     grid = parse_grid({"architecture": "conv", "hparams": hparams}, "the grid")
-    plan = Plan("t", "mine", data, grid, repeats=2, augment=augment)
+    plan = Plan("t", {"mine": "mine"}, {"mine": data}, replace(grid, repeats=2), augment=augment)
     numbers = {job.model for job in plan.jobs()}
     assert _next_number(plan.settings(), {0: {}}) == max(numbers) + 1
 

@@ -16,6 +16,7 @@ from ingestion.zoo.architectures import (
     conv,
     densenet,
     mobilenet,
+    network_config,
     nin,
     resnet,
     strided_nin,
@@ -23,7 +24,7 @@ from ingestion.zoo.architectures import (
     vggnet,
     wide_resnet,
 )
-from ingestion.zoo.grid import parse_grid
+from ingestion.zoo.grid import Cell, Grid, parse_grid
 from ingestion.zoo.presets import PRESETS, find_grid
 from pgdl_measures.errors import PgdlError, UnknownNameError
 
@@ -44,6 +45,11 @@ NETWORKS = {
 MODELS = {  # of the competition's corpus; the published lists of tasks 4 and 8 are not whole
     "task1": 96, "task2": 54, "task4": 64, "task5": 64, "task6": 96, "task7": 48, "task8": 32,
     "task9": 32, "digits": 36, "fashion": 32, "invariance": 24, "invariance_resnet": 12,
+    # Schiff et al. 2021, 4.2.1: 4 depths, with and without batch norm, 3 batch sizes, 2 rates
+    "schiff-vgg": 48, "schiff-resnet": 18,
+    # Dziugaite et al. 2020, C.5: 1,000 combinations, half of them on each data set
+    "dziugaite-nin": 500,
+    "wu-cifar": 14, "wu-subset": 14, "wu-randaugment": 14, "wu-hyperparameters": 18,
 }  # fmt: skip
 
 
@@ -61,12 +67,33 @@ def test_networks_give_one_logit_per_class(shape: tuple, classes: int, network: 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_have_as_many_cells_as_published_and_every_one_builds(name: str) -> None:
-    grid = find_grid(name)[1]
-    assert len(grid.cells()) == MODELS[name]
-    small = grid.scaled(1 / 32) if name.startswith("task") else grid
-    shapes = {repr(small.config(cell, (32, 32, 4), 37)): cell for cell in small.cells()}
-    for cell in shapes.values():
-        build_model(small.config(cell, (32, 32, 4), 37))
+    assert len(find_grid(name)[1].cells()) == MODELS[name]
+    small = find_grid(name, "small")[1]
+    configs = [_config(small, cell, (32, 32, 4), 37) for cell in small.cells()]
+    for config in {repr(config): config for config in configs}.values():
+        build_model(config)
+    preset = PRESETS[name]
+    assert all((preset.rebuilds, preset.published, preset.ours, preset.scaled))
+
+
+def _config(grid: Grid, cell: Cell, shape: tuple[int, ...], classes: int) -> dict:
+    settings = grid.settings(cell)
+    return network_config(settings.architecture, shape, classes, settings.network)
+
+
+def test_presets_train_as_published() -> None:
+    def training(name: str) -> dict:
+        grid = find_grid(name)[1]
+        return grid.settings(grid.cells()[0]).training
+
+    assert training("task6")["augmentation"] == training("task7")["augmentation"] == "autoaugment"
+    assert training("task9")["augmentation"] == training("wu-cifar")["augmentation"] == "crop_flip"
+    assert training("task1")["augmentation"] == "none"
+    schiff, nin = training("schiff-vgg"), training("dziugaite-nin")
+    assert (schiff["optimizer"], schiff["schedule"]) == ("adam", "plateau")
+    assert (nin["optimizer"], nin["momentum"], nin["schedule"]) == ("sgd", 0.9, "constant")
+    assert find_grid("schiff-vgg")[1].validation == 0.05
+    assert find_grid("dziugaite-nin")[1].target["loss"] == 0.01
 
 
 def test_the_filters_of_a_vgg_double_up_to_its_width() -> None:
@@ -126,6 +153,10 @@ def _parameters(name: str, classes: int = 10) -> int:
     ("name", "parameters"),
     [
         # github.com/kuangliu/pytorch-cifar, for CIFAR-10
+        ("vgg11_bn", 9_231_114),
+        ("vgg13_bn", 9_416_010),
+        ("vgg19_bn", 20_040_522),
+        ("resnet101", 42_512_970),
         ("vgg16_bn", 14_728_266),
         ("resnet18", 11_173_962),
         ("resnet34", 21_282_122),
@@ -212,6 +243,16 @@ GOOD = {"architecture": "vgg", "hparams": {"width": [4, 8]}, "fixed": {"blocks":
         ({"fixed": {"blocks": 1, "learning_rate": "1"}}, "learning_rate is '1'"),
         ({"max_epochs": 0}, "max_epochs is 0"),
         ({"epochs": 3}, "did you mean max_epochs"),
+        ({"architecture": None}, "give `architecture` or a list of them in `hparams`"),
+        ({"fixed": {"blocks": 1, "optimizer": "sdg"}}, "did you mean sgd"),
+        ({"fixed": {"blocks": 1, "schedule": "cosine"}}, "schedule"),
+        ({"fixed": {"blocks": 1, "augmentation": "crop"}}, "did you mean crop_flip"),
+        ({"fixed": {"blocks": 1, "augmentation": "rotate:full"}}, "did you mean rotation"),
+        ({"fixed": {"blocks": 1, "milestones": [30]}}, r"milestones are \[30\]"),
+        ({"validation": 5}, "validation is 5; expected a share"),
+        ({"hparams": {"width": [4], "train_examples": [0.5]}}, "train_examples is 0.5"),
+        ({"architecture": "nowhere:net"}, "there is no module 'nowhere'"),
+        ({"architecture": "keras.applications:MobileNetV9"}, "has no 'MobileNetV9'"),
     ],
 )
 def test_what_is_wrong_with_a_grid_is_said(changes: dict, message: str) -> None:
@@ -222,7 +263,7 @@ def test_what_is_wrong_with_a_grid_is_said(changes: dict, message: str) -> None:
 def test_a_network_that_cannot_be_is_named() -> None:
     grid = parse_grid({**GOOD, "hparams": {"width": ["wide"]}}, "grid.json")
     with pytest.raises(ZooError, match=r"there is no vgg with .*'wide'"):
-        grid.config(grid.cells()[0], (8, 8, 1), 10)
+        _config(grid, grid.cells()[0], (8, 8, 1), 10)
 
 
 def test_an_unknown_grid_is_answered_with_the_nearest() -> None:
@@ -232,7 +273,7 @@ def test_an_unknown_grid_is_answered_with_the_nearest() -> None:
 
 def test_published_widths_scale_though_the_grid_does_not_name_them() -> None:
     grid = parse_grid({"architecture": "resnet", "hparams": {"depth": [18, 34]}}, "grid.json")
-    layers = grid.scaled(1 / 8).config({"depth": 18}, (32, 32, 3), 10)["model_config"]
+    layers = _config(grid.scaled(1 / 8), {"depth": 18}, (32, 32, 3), 10)["model_config"]
     assert max(e["filters"] for e in layers if "filters" in e) == 64  # of 512
     own_width = parse_grid({**GOOD, "hparams": {"width": [8, 16]}}, "grid.json").scaled(0.5)
     assert own_width.hparams["width"] == [4, 8] and "width_scale" not in own_width.fixed

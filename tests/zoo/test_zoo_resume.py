@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from ingestion.errors import ZooError
 from ingestion.sources import load_source
 from ingestion.zoo import workers
 from ingestion.zoo.build import Plan
-from ingestion.zoo.grid import parse_grid
+from ingestion.zoo.grid import Grid, parse_grid
 from ingestion.zoo.layout import Zoo
 from pgdl_measures.errors import PgdlError
 from scoring.cmi import cmi
@@ -28,6 +29,10 @@ pytest.importorskip("sklearn")
 
 def _arguments(grid: Path, root: Path) -> list[object]:
     return ["build", "--data", "digits", "--grid", grid, "-o", root, "--task", "t"]
+
+
+def _plan(grid: Grid) -> Plan:
+    return Plan("t", {"digits": "digits"}, {"digits": load_source("digits")}, grid)
 
 
 def _modified(root: Path) -> dict[Path, int]:
@@ -134,7 +139,7 @@ def test_a_worker_that_dies_costs_one_model(
 
 def test_what_a_worker_finished_before_it_died_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     grid = parse_grid(TINY_GRID, "the tiny grid")
-    jobs = Plan("t", "digits", load_source("digits"), grid).jobs()[:3]
+    jobs = _plan(grid).jobs()[:3]
     monkeypatch.setattr(workers, "_work", _answer_once)
     outcomes = list(workers.run_jobs(jobs, workers.Place(Path(), "t", 1), workers=1))
     assert [outcome.job for outcome in outcomes] == jobs
@@ -164,7 +169,7 @@ def test_whether_a_zoo_can_be_scored_is_known_before_it_is_trained(
 ) -> None:
     fixed = {k: v for k, v in TINY_GRID["fixed"].items() if k not in hparams}
     grid = parse_grid({**TINY_GRID, "hparams": hparams, "fixed": fixed}, "a grid")
-    plan = Plan("t", "digits", load_source("digits"), grid, repeats=repeats)
+    plan = _plan(replace(grid, repeats=repeats))
     assert plan.can_be_scored is can_be
     names = list(hparams)
     codes = [[hparams[name].index(job.hparams[name]) for name in names] for job in plan.jobs()]
@@ -178,7 +183,7 @@ def test_whether_a_zoo_can_be_scored_is_known_before_it_is_trained(
 
 def test_repeats_differ_by_their_seed_only() -> None:
     grid = parse_grid(TINY_GRID, "the tiny grid")
-    jobs = Plan("t", "digits", load_source("digits"), grid, repeats=3).jobs()
+    jobs = _plan(replace(grid, repeats=3)).jobs()
     assert sorted(job.model for job in jobs) == list(range(12))
     assert len({job.seed for job in jobs}) == 12
     for job in jobs:

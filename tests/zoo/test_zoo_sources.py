@@ -35,6 +35,14 @@ def test_bytes_of_an_npz_are_scaled_and_get_a_channel(tmp_path: Path) -> None:
     assert np.array_equal(data.train.images[..., 0], IMAGES / np.float32(255))
 
 
+def test_images_of_a_file_are_resized_when_asked(tmp_path: Path) -> None:
+    halves = np.repeat([0, 255], 2).astype(np.uint8) * np.ones((6, 4, 1), np.uint8)
+    np.savez(tmp_path / "a.npz", **{**ARRAYS, "x_train": halves, "x_test": halves[:3]})
+    data = load_source(f"npz:{tmp_path / 'a.npz'}", image_size=2)
+    assert data.shape == (2, 2, 1)
+    assert (np.diff(data.train.images[..., 0], axis=-1) > 0.5).all()
+
+
 def test_an_npz_without_the_arrays_is_told_which_it_has(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", images=IMAGES, labels=LABELS)
     with pytest.raises(ZooError, match="has the arrays images, labels; expected x_train, y_train"):

@@ -3,20 +3,22 @@
 A family is a function `(shape, classes, *, hyperparameters) -> layers`, the `model_config` of a
 `config.json`. A published network is a family with its hyperparameters chosen; a grid may still
 change them. Where there is a `width_scale`, it multiplies all published widths, so that two cores
-can train what is published for a GPU.
+can train what is published for a GPU. A name with a colon is a function of the user's (`own`).
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Mapping
-from typing import Callable
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable
 
+from ingestion.errors import ZooError
 from ingestion.zoo.architectures.competition import conv, nin, strided_nin, vgg
 from ingestion.zoo.architectures.densenet import densenet
 from ingestion.zoo.architectures.layers import Layers
 from ingestion.zoo.architectures.mobile import mnasnet, mobilenet
+from ingestion.zoo.architectures.own import own_config, own_hyperparameters
 from ingestion.zoo.architectures.resnet import resnet, wide_resnet
 from ingestion.zoo.architectures.vggnet import vggnet
 from pgdl_measures.errors import UnknownNameError
@@ -51,9 +53,25 @@ def architecture(name: str) -> Callable[..., Layers]:
     return ARCHITECTURES[name]
 
 
-def hyperparameters(name: str) -> dict[str, bool]:
-    """The hyperparameters of an architecture, and whether each must be given."""
+def hyperparameters(name: str) -> dict[str, bool] | None:
+    """The hyperparameters of an architecture, and whether each must be given; None where it takes
+    whatever it is given."""
+    if ":" in name:
+        return own_hyperparameters(name)
     parameters = inspect.signature(architecture(name)).parameters.values()
     return {
         p.name: p.default is p.empty for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY
     }
+
+
+def network_config(
+    name: str, shape: Sequence[int], classes: int, hparams: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The `config.json` of a network."""
+    if ":" in name:
+        return own_config(name, shape, classes, hparams)
+    try:
+        layers = architecture(name)(shape, classes, **hparams)
+    except (TypeError, ValueError) as error:
+        raise ZooError(f"there is no {name} with {dict(hparams)} ({error})") from error
+    return {"model_config": layers, "input_shape": list(shape)}

@@ -1,0 +1,122 @@
+"""Wu et al. (2021): the CIFAR models of ContRE, in four variations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ingestion.zoo.presets.preset import Preset
+
+# fmt: off
+_ARCHITECTURES = [
+    "vgg11_bn", "vgg13_bn", "vgg16_bn", "vgg19_bn", "resnet18", "resnet34", "resnet50", "resnet101",
+    "wide_resnet_28_10", "densenet121", "densenet169", "mobilenet", "mobilenet_v2", "mnasnet",
+]
+# fmt: on
+_TRAINING = {
+    "optimizer": "sgd",
+    "momentum": 0.9,
+    "learning_rate": 0.1,
+    "weight_decay": 0.0005,
+    "batch_size": 128,
+    "schedule": "steps",
+    "milestones": [0.3, 0.6, 0.8],
+    "augmentation": "crop_flip",
+}
+_PUBLISHED = (
+    "Fourteen networks of the families VGG, ResNet, Wide ResNet, DenseNet, ResNeXt, ShuffleNet, "
+    "MNasNet and MobileNet, trained with random crops and flips and standard hyperparameters "
+    "(4.1.2)."
+)
+_OURS = (
+    "Which fourteen: two more VGGs and ResNets stand for ResNeXt and ShuffleNet, whose grouped "
+    "convolutions TensorFlow does not train on a CPU. What is standard: SGD with momentum 0.9, "
+    "learning rate 0.1 times 0.2 after 60, 120 and 160 of 200 epochs, batch size 128, weight decay "
+    "0.0005 (Zagoruyko and Komodakis 2016). Batch normalization in the VGGs."
+)
+_SCALED = (
+    "An eighth of the widths, 500 training and 2,000 test examples, batch size 16, Adam with "
+    "learning rate 0.003, at most 20 epochs; the two deepest networks are left out."
+)
+_FULL: dict[str, Any] = {
+    "hparams": {"architecture": _ARCHITECTURES},
+    "fixed": _TRAINING,
+    "target": {"loss": 0.0005},
+    "max_epochs": 200,
+}
+_SMALL_TRAINING = {
+    **_TRAINING,
+    "optimizer": "adam",
+    "learning_rate": 0.003,
+    "weight_decay": 0.0,
+    "batch_size": 16,
+    "width_scale": 0.125,
+}
+_SMALL: dict[str, Any] = {
+    "hparams": {
+        "architecture": [a for a in _ARCHITECTURES if a not in ("resnet101", "densenet169")]
+    },
+    "fixed": _SMALL_TRAINING,
+    "max_epochs": 20,
+    "train_examples": 500,
+    "test_examples": 2000,
+}
+
+
+def _without(training: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in training.items() if name not in names}
+
+
+PRESETS = {
+    "wu-cifar": Preset(
+        "the 14 CIFAR networks of Tables 1, 2, 5 and 6 of Wu et al. (2021)",
+        _PUBLISHED,
+        _OURS,
+        _FULL,
+        _SMALL,
+        _SCALED,
+    ),
+    "wu-hyperparameters": Preset(
+        "Table 3, first column, of Wu et al. (2021): one network, 18 hyperparameter choices",
+        published=(
+            "WideResNet-26-10, batch sizes, learning rates and weight decays (4.4.1); random crops "
+            "and flips (4.1.2)."
+        ),
+        ours="Momentum 0.9, and a learning rate times 0.2 after 60, 120 and 160 of 200 epochs.",
+        full={
+            **_FULL,
+            "architecture": "wide_resnet_26_10",
+            "hparams": {
+                "batch_size": [32, 64, 128],
+                "learning_rate": [0.01, 0.05, 0.1],
+                "weight_decay": [0.0001, 0.001],
+            },
+            "fixed": _without(_TRAINING, "batch_size", "learning_rate", "weight_decay"),
+        },
+        small={
+            **_without(_SMALL, "hparams"),
+            "fixed": {
+                **_without(_TRAINING, "batch_size", "learning_rate", "weight_decay"),
+                "width_scale": 0.05,
+            },
+        },
+        scaled=(
+            "A twentieth of the widths, 500 training and 2,000 test examples, at most 20 epochs."
+        ),
+    ),
+    "wu-subset": Preset(
+        "Table 3, second column, of Wu et al. (2021): 20 % of the training data",
+        _PUBLISHED.replace("(4.1.2).", "(4.1.2), on 20 % of the training data (4.4.2)."),
+        _OURS,
+        {**_FULL, "train_examples": 10_000},
+        {**_SMALL, "train_examples": 100},
+        _SCALED.replace("500 training", "100 training"),
+    ),
+    "wu-randaugment": Preset(
+        "Table 3, third column, of Wu et al. (2021): networks that were trained with RandAugment",
+        _PUBLISHED.replace("random crops and flips", "RandAugment (4.4.3)"),
+        _OURS + " The N = 2 and M = 20 of RandAugment are those of ContRE.",
+        {**_FULL, "fixed": {**_TRAINING, "augmentation": "randaugment"}},
+        {**_SMALL, "fixed": {**_SMALL_TRAINING, "augmentation": "randaugment"}},
+        _SCALED,
+    ),
+}

@@ -1,0 +1,97 @@
+"""The options that say which zoo is built, for `pgdl zoo build` and `pgdl limits --grid`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from starting_kit_adapter.terminal.numbers import positive, positive_number, seed
+
+if TYPE_CHECKING:
+    from ingestion.zoo.prepare import Order
+
+
+def add_grid_arguments(parser: argparse.ArgumentParser, required: bool = True) -> None:
+    """The grid, its data, and what the user wants otherwise."""
+    parser.add_argument(
+        "--grid", required=required, help="a preset (see `pgdl zoo presets`) or a JSON file"
+    )
+    parser.add_argument(
+        "--size",
+        choices=("full", "small"),
+        default="full",
+        help="of a preset: full as published (default), or small for two cores",
+    )
+    parser.add_argument(
+        "--data",
+        action="append",
+        default=[],
+        metavar="[NAME=]SOURCE",
+        help="digits, npz:FILE or tfds:NAME; given several times, the data is a hyperparameter",
+    )
+    add_data_arguments(parser)
+    parser.add_argument(
+        "--width-scale", type=positive_number, help="multiply the networks' widths by this"
+    )
+    parser.add_argument(
+        "--target-accuracy", type=positive_number, help="training accuracy that ends training"
+    )
+    parser.add_argument("--target-loss", type=positive_number, help="training loss that ends it")
+    parser.add_argument("--max-epochs", type=positive, help="end training then in any case")
+    images = parser.add_mutually_exclusive_group()
+    images.add_argument(
+        "--protocol",
+        choices=("rescaled",),
+        help="rescaled: random windows of upsampled images, for `pgdl overfit` "
+        "(Werpachowski et al. 2019, Section 5.3)",
+    )
+    images.add_argument(
+        "--augment",
+        metavar="PERTURBATION[:LEVELS]",
+        help="train each network with none, partial (half the range) and full augmentation, or the "
+        "levels named; test under the full range. The task is named as the perturbation is, or "
+        "DATA_PRESET_PERTURBATION",
+    )
+    parser.add_argument(
+        "--eps",
+        type=positive,
+        help="of --protocol rescaled: windows move 3 eps pixels (default 2)",
+    )
+    parser.add_argument(
+        "--repeats", type=positive, help="networks per cell (default: the grid's, or 1)"
+    )
+    parser.add_argument("--seed", type=seed, default=0, help="seed of the whole zoo (default 0)")
+
+
+def add_data_arguments(parser: argparse.ArgumentParser) -> None:
+    """How much of the data is used."""
+    parser.add_argument("--train-examples", type=positive, help="use that many training examples")
+    parser.add_argument("--test-examples", type=positive, help="use that many test examples")
+    parser.add_argument("--image-size", type=positive, help="make images N x N")
+
+
+def order_of(args: argparse.Namespace) -> Order:
+    """What the options ask for."""
+    from ingestion.errors import ZooError
+    from ingestion.zoo.prepare import Order
+
+    if args.eps is not None and args.protocol != "rescaled":
+        raise ZooError("--eps is of --protocol rescaled, which is not given")
+    target = {"accuracy": args.target_accuracy, "loss": args.target_loss}
+    return Order(
+        grid=args.grid,
+        data=args.data,
+        size=args.size,
+        task=getattr(args, "task", None),
+        width_scale=args.width_scale,
+        target={name: value for name, value in target.items() if value is not None},
+        max_epochs=args.max_epochs,
+        train_examples=args.train_examples,
+        test_examples=args.test_examples,
+        repeats=args.repeats,
+        image_size=args.image_size,
+        augment=args.augment,
+        eps=(args.eps or 2) if args.protocol == "rescaled" else None,
+        seed=args.seed,
+        threads=getattr(args, "threads", 1),
+    )
