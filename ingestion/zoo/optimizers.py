@@ -6,7 +6,7 @@ Each has the state of one training, which `reset` sets to zero, and changes all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import tensorflow as tf
@@ -76,7 +76,7 @@ class Sgd:
             )
 
 
-OPTIMIZERS = {"adam": Adam, "sgd": Sgd}
+OPTIMIZERS: Mapping[str, Callable[[Sequence[tf.Variable]], Optimizer]] = {"adam": Adam, "sgd": Sgd}
 
 
 def _zeros(variables: Sequence[tf.Variable]) -> list[tf.Variable]:

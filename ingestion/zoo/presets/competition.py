@@ -11,7 +11,7 @@ from typing import Any
 
 from ingestion.zoo.presets.preset import Preset
 
-_CONV = {
+_CONV: dict[str, list[Any]] = {
     "parameters": [1_000_000, 2_500_000],
     "depth": [4, 6],
     "reversed": [False, True],
