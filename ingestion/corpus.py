@@ -72,7 +72,7 @@ class Task:
         path = self.model_folder(model_id) / "config.json"
         name = None
         with contextlib.suppress(OSError, ValueError, AttributeError):
-            name = json.loads(path.read_text(encoding="utf-8")).get("dataset", FIRST_DATASET)
+            name = parse_json(path.read_bytes()).get("dataset", FIRST_DATASET)
         if name not in self.datasets:
             raise CorpusError(
                 path,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from ingestion.corpus import KERAS_CONFIG
 
 NamedWeights = list[tuple[str, list[tuple[str, np.ndarray]]]]
 
@@ -66,6 +68,13 @@ def leaf_weights(model: Any) -> NamedWeights:
         (name, list(zip(_numbered(layer.weights), layer.get_weights())))
         for name, layer in leaf_layers(model)
     ]
+
+
+def corpus_weights(model: Any, config: Mapping[str, Any]) -> NamedWeights:
+    """The weights of a model as a corpus has them, by its configuration."""
+    if KERAS_CONFIG in config:
+        return leaf_weights(model)
+    return named_weights(model, model.get_weights())
 
 
 def is_graph(layer: Any) -> bool:

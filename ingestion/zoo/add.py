@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.arrays import Data, Split
-from ingestion.corpus import FIRST_DATASET, KERAS_CONFIG
+from ingestion.corpus import FIRST_DATASET
 from ingestion.errors import ZooError
 from ingestion.zoo.layout import Zoo
 
@@ -27,7 +27,7 @@ def add(
     input shape and the names of the hyperparameters of its first model; later ones must agree.
     """
     from ingestion.any_model import read_model
-    from ingestion.keras_names import leaf_weights, named_weights
+    from ingestion.keras_names import corpus_weights
     from ingestion.shards import read_data
 
     config, model = read_model(path, custom)
@@ -61,18 +61,14 @@ def add(
             "test_acc": _accuracy(model, data.test, path),
         }
         number = _next_number(known or {}, records)
-        named = (
-            leaf_weights(model)
-            if KERAS_CONFIG in config
-            else named_weights(model, model.get_weights())
-        )
+        weights = {"weights.hdf5": corpus_weights(model, config)}
         record = {
             "hparams": dict(hparams),
             "metrics": metrics,
             "dataset": dataset,
             "added_from": path.name,
         }
-        zoo.write_model(task, number, config, {"weights.hdf5": named}, record)
+        zoo.write_model(task, number, config, weights, record)
         zoo.write_references(task)
     return number
 

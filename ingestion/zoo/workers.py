@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingestion.corpus import FIRST_DATASET
-from ingestion.keras_names import named_weights
+from ingestion.keras_names import corpus_weights
 from ingestion.zoo.layout import Zoo
 from pgdl_measures.errors import PgdlError
 
@@ -186,7 +186,6 @@ class _Worker:
                 schedule=Schedule(training["schedule"], *(training[rule] for rule in rules)),
             )
         )
-        weights = {"weights.hdf5": trained.final, "weights_init.hdf5": trained.initial}
         metrics = {
             "train_acc": trained.train.accuracy,
             "test_acc": trainer.fit(data.test.images, data.test.labels).accuracy,
@@ -209,8 +208,14 @@ class _Worker:
         }
         if job.augment is not None:
             record["augment"] = dict(job.augment)
-        named = {name: named_weights(trainer.model, values) for name, values in weights.items()}
-        self._zoo.write_model(self._task, job.model, job.config, named, record)
+        weights = {}
+        for name, values in (
+            ("weights_init.hdf5", trained.initial),
+            ("weights.hdf5", trained.final),
+        ):
+            trainer.model.set_weights(values)
+            weights[name] = corpus_weights(trainer.model, job.config)
+        self._zoo.write_model(self._task, job.model, job.config, weights, record)
 
     def _data_of(self, job: Job) -> Data:
         from ingestion.shards import read_data
