@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +89,11 @@ def _tfds(name: str, part: str, image_size: int | None, resize: str) -> _Arrays:
     except ImportError as error:
         raise ZooError(f"{error}; tfds: data needs `pip install tensorflow-datasets`") from error
     try:
-        dataset = tfds.load(name, split=part, as_supervised=True)
+        # As tfds itself does, but now: the variable may have been set since it was imported.
+        builder = tfds.builder(name, data_dir=os.environ.get("TFDS_DATA_DIR"))
+        builder.download_and_prepare()
+        _check_features(name, builder.info, part)
+        dataset = builder.as_dataset(split=part, as_supervised=True)
     except tfds.core.DatasetNotFoundError as error:
         raise ZooError(f"tensorflow-datasets does not know {name!r}") from error
     except ImportError as error:
@@ -104,6 +109,25 @@ def _tfds(name: str, part: str, image_size: int | None, resize: str) -> _Arrays:
     return _stack(dataset, name, image_size, resize)
 
 
+def _check_features(name: str, info: Any, part: str) -> None:
+    """What a classifier of images cannot be trained on is said before anything is read."""
+    if part not in info.splits:
+        has = ", ".join(info.splits) or "none"
+        raise ZooError(f"the data set {name!r} has no split {part!r}; it has {has}")
+    if info.supervised_keys is None or len(info.supervised_keys) != 2:
+        raise ZooError(f"the data set {name!r} does not say which of its features are image, label")
+    image, label = (info.features[key] for key in info.supervised_keys)
+    if image.np_dtype not in (np.uint8, np.float32):
+        raise ZooError(
+            f"the images of {name!r} are {np.dtype(image.np_dtype).name}; expected uint8 or float32"
+        )
+    if not np.issubdtype(np.dtype(label.np_dtype), np.integer):
+        raise ZooError(
+            f"the labels of {name!r} are {np.dtype(label.np_dtype).name}, not numbers of classes; "
+            "prepare it with ClassLabel"
+        )
+
+
 def _stack(split: Any, name: str, image_size: int | None, resize: str) -> _Arrays:
     """All images in one array, which is filled as they are read."""
     import tensorflow as tf
@@ -112,7 +136,8 @@ def _stack(split: Any, name: str, image_size: int | None, resize: str) -> _Array
         resized = _short_side if resize == "short-side" else _square
 
         def resize_image(image: Any, label: Any) -> tuple[Any, Any]:
-            return tf.cast(tf.round(resized(image, image_size)), tf.uint8), label
+            small = resized(image, image_size)
+            return tf.cast(tf.round(small), tf.uint8) if image.dtype == tf.uint8 else small, label
 
         split = split.map(resize_image)
     images, labels, shapes = np.empty(0), [], set()

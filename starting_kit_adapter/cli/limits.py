@@ -1,4 +1,4 @@
-"""`pgdl limits`: does a measure stay within the competition's 300 seconds on its devices?"""
+"""`pgdl limits`: the time of measures on the competition's devices, or that of building a zoo."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgdl_measures.errors import PgdlError
-from starting_kit_adapter.terminal.numbers import positive_number
+from starting_kit_adapter.terminal.numbers import positive, positive_number
 from starting_kit_adapter.terminal.run_options import add_max_models, parse_option
 from starting_kit_adapter.terminal.text import Progress
+from starting_kit_adapter.terminal.zoo_options import add_grid_arguments, order_of
 
 if TYPE_CHECKING:
     from ingestion.corpus import Task
@@ -17,25 +18,30 @@ if TYPE_CHECKING:
     from ingestion.cost.profile import Meter
     from ingestion.cost.roofline import Device
 
-HELP = "Estimate or check the time of measures on the competition's GPUs (K80, V100)"
+HELP = "Estimate or check the time of measures on the competition's GPUs, or that of a zoo build"
 EXAMPLES = """\
 examples:
   pgdl limits zoo/ -m gi_intra_l0,mixup                  estimates for a K80 and a V100
   pgdl limits corpus/ -m gi_intra_l0 --max-models 3 --device k80 --details
   pgdl limits corpus/ -m gi_intra_l0 --enforce           measure the time on this machine
   pgdl limits corpus/ -m gi_intra_l0 --enforce --device v100   the same; fails unless it is a V100
+  pgdl limits --grid wu-cifar --data tfds:cifar10        how long a `pgdl zoo build` takes at most
 
 The competition allows 300 s per model. Without --enforce, the time on its GPUs is estimated from a
 run on this machine; a footnote says how. The exit code is 1 if a model takes longer or fails.
+
+With --grid, each network of the grid is trained for a few steps on this machine, which gives the
+longest time that `pgdl zoo build` can take with the same options.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("corpus", type=Path, help="the folder that holds the tasks, or one task")
+    parser.add_argument(
+        "corpus", type=Path, nargs="?", help="the folder that holds the tasks, or one task"
+    )
     parser.add_argument(
         "-m",
         "--measures",
-        required=True,
         help="names separated by commas, `all`, or your own module:function",
     )
     parser.add_argument("--tasks", help="only these, separated by commas")
@@ -67,11 +73,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--details", action="store_true", help="show every model, not only the slowest"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers to FILE")
+    build = parser.add_argument_group("the time of a build (options of `pgdl zoo build`)")
+    add_grid_arguments(build, required=False)
+    build.add_argument("--workers", type=positive, help="processes (default: one per core)")
 
 
 def run(args: argparse.Namespace) -> int:
     import json
 
+    if args.grid is not None:
+        return _build(args)
+    if args.corpus is None or args.measures is None:
+        raise PgdlError("give a corpus and its measures (-m), or the --grid of a build")
     from ingestion.corpus import find_corpus
     from ingestion.quiet import import_tensorflow
     from ingestion.run.budget import COMPETITION_SECONDS
@@ -111,6 +124,30 @@ def run(args: argparse.Namespace) -> int:
         content = report.to_json(costs, time_limit, machine, devices)
         write_whole(args.json, json.dumps(content, indent=1) + "\n")
     return 0 if report.fits(costs, time_limit) else 1
+
+
+def _build(args: argparse.Namespace) -> int:
+    from ingestion.quiet import import_tensorflow
+
+    if args.corpus is not None or args.measures is not None:
+        raise PgdlError("--grid is of a build, which has neither a corpus nor measures yet")
+    import_tensorflow()
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(1)  # as a worker of a build
+    from ingestion.cost.building import alike, cost_of
+    from ingestion.run.executors.local import available_cpus
+    from ingestion.zoo.prepare import prepare
+    from starting_kit_adapter.diagnose.build_report import report
+
+    plan, _ = prepare(order_of(args), Path("zoo"))
+    groups, costs = alike(plan), []
+    with Progress(len(groups), "networks") as progress:
+        for jobs in groups:
+            costs.append(cost_of(plan, jobs))
+            progress.step(costs[-1].name)
+    print(report(plan, costs, args.workers or available_cpus()))
+    return 0
 
 
 def _meter(args: argparse.Namespace) -> tuple[Meter, Machine | None, list[Device]]:

@@ -11,7 +11,7 @@ import importlib
 
 from starting_kit_adapter.terminal.text import as_sentence
 
-STUDIES = ("contre", "adversarial", "invariance", "sensitivity")
+STUDIES = ("contre", "adversarial", "invariance", "robust", "sensitivity")
 
 HELP = "Repeat a paper's tables and figures on a corpus"
 EXAMPLES = """\
@@ -19,6 +19,7 @@ examples:
   pgdl study contre zoo/ -o out/        ContRE: which augmentations predict the test accuracy
   pgdl study adversarial -o out/        detecting overfitting: the synthetic study
   pgdl study invariance zoo/ -o out/    does Gi predict invariance
+  pgdl study robust zoo/ -o out/        which measures hold in every environment
   pgdl study sensitivity zoo/ -m gi_intra_l0 -o out/     how many batches are enough
   pgdl study contre -h                  parts, options and output files
 """

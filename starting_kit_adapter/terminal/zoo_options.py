@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ingestion.zoo.prepare import Order
 
 
-def add_grid_arguments(parser: argparse.ArgumentParser, required: bool = True) -> None:
+def add_grid_arguments(parser: argparse._ActionsContainer, required: bool = True) -> None:
     """The grid, its data, and what the user wants otherwise."""
     parser.add_argument(
         "--grid", required=required, help="a preset (see `pgdl zoo presets`) or a JSON file"
@@ -63,7 +63,7 @@ def add_grid_arguments(parser: argparse.ArgumentParser, required: bool = True) -
     parser.add_argument("--seed", type=seed, default=0, help="seed of the whole zoo (default 0)")
 
 
-def add_data_arguments(parser: argparse.ArgumentParser) -> None:
+def add_data_arguments(parser: argparse._ActionsContainer) -> None:
     """How much of the data is used."""
     parser.add_argument("--train-examples", type=positive, help="use that many training examples")
     parser.add_argument("--test-examples", type=positive, help="use that many test examples")

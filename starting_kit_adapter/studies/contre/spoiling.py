@@ -58,11 +58,12 @@ def on_test_images(
 
     known = _read(file, options)
     missing = [model for model in models if model not in known]
-    dataset = load_dataset(task.shards("test"))
+    datasets = {name: load_dataset(task.shards("test", name)) for name in task.datasets}
     measure = complexity("contre_accuracy", **options)
     with Progress(len(missing), "models on test images") as progress:
         for model in missing:
-            known[model] = -measure(load_model(task.model_folder(model)), dataset)
+            data = datasets[task.dataset_of(model)]
+            known[model] = -measure(load_model(task.model_folder(model)), data)
             content = {"options": dict(options), "accuracies": known}
             write_whole(file, json.dumps(content, indent=1) + "\n")
             progress.step(f"{task.name} {model}")

@@ -31,12 +31,14 @@ if TYPE_CHECKING:
 HELP = "Does Gi predict invariance? CMI of Gi and two baselines, for each perturbation"
 EXAMPLES = """\
 examples:
-  pgdl zoo build --data npz:fashion.npz --grid invariance --augment rotation -o zoo/
-  pgdl zoo build --data npz:fashion.npz --grid invariance --augment translation_x -o zoo/
+  pgdl zoo build --data tfds:cifar10 --grid schiff-resnet --augment rotation -o zoo/
+  pgdl zoo build --data tfds:cifar10 --grid schiff-vgg --augment rotation -o zoo/
+  pgdl zoo build --data tfds:svhn_cropped --grid schiff-vgg --augment rotation90 -o zoo/
   pgdl study invariance zoo/ -o out/
 
-Writes out/invariance/table.txt and .json (Table 3), and for each task a scatter plot of the gap
-against each measure with n, CMI and Pearson's R (Figures 6 to 9). Only models above --threshold
+Writes out/invariance/table.txt and .json (Table 3: a column for each data set and architecture,
+with the paper's below it), and for each task a scatter plot of the gap against each measure with n,
+CMI and Pearson's R (Figures 6 to 9). Only models above --threshold
 training accuracy count, as in the paper. The same command resumes an interrupted study.
 """
 
@@ -93,10 +95,12 @@ def _write(scores: Sequence[Scores], args: argparse.Namespace, folder: Path) -> 
     from scoring.files import write_whole
     from starting_kit_adapter.studies.invariance.plots import save_figure
     from starting_kit_adapter.studies.invariance.scores import to_json, to_text
+    from starting_kit_adapter.studies.invariance.table3 import published_table, to_table
 
     if not scores:
         raise PgdlError("the corpus has no task to study")
-    text = to_text(scores, args.threshold, args.batches)
+    parts = [to_text(scores, args.threshold, args.batches), to_table(scores)]
+    text = "\n\n".join(filter(None, (*parts, published_table(scores))))
     print(f"\n{text}")
     write_whole(folder / "table.txt", text + "\n")
     content = {"threshold": args.threshold, "tasks": [to_json(one) for one in scores]}

@@ -32,6 +32,7 @@ class Groups:
 
     perturbation: str
     levels: Mapping[str, str]  # by model
+    column: str  # of Table 3: the data set and the architecture, or else the task
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Scores:
     gap: np.ndarray  # [models]
     of: tuple[MeasureScore, ...]
     batches: int  # of training images that were drawn
+    column: str  # of Table 3
 
     @property
     def counts(self) -> dict[str, int]:
@@ -73,7 +75,11 @@ def groups(task: Task) -> Groups:
             f"task {task.name} was not trained with one augmentation: found "
             f"{', '.join(sorted(map(str, names)))}; build one with `pgdl zoo build --augment`"
         )
-    return Groups(str(names.pop()), {model: augment["level"] for model, augment in found.items()})
+    levels = {model: augment["level"] for model, augment in found.items()}
+    told = [{entry.get(name) for entry in entries.values()} for name in ("data", "architecture")]
+    known = all(len(values) == 1 and None not in values for values in told)
+    column = " ".join(values.pop() for values in told) if known else task.name
+    return Groups(str(names.pop()), levels, column)
 
 
 def score(task: Task, grouped: Groups, report: Report, *, threshold: float, batches: int) -> Scores:
@@ -112,11 +118,11 @@ def score(task: Task, grouped: Groups, report: Report, *, threshold: float, batc
         )
     levels = tuple(grouped.levels[reference.ids[i]] for i in kept)
     drawn = min(batches, available_batches(examples_of(task)))
-    return Scores(task.name, name, levels, gap, tuple(found), drawn)
+    return Scores(task.name, name, levels, gap, tuple(found), drawn, grouped.column)
 
 
 def to_text(scores: Sequence[Scores], threshold: float, batches: int) -> str:
-    """Table 3, a block per task; R is that of the oriented measure: larger means a larger gap."""
+    """A block per task; R is that of the oriented measure: larger means a larger gap."""
     parts = [f"models with a training accuracy of at least {threshold:g}; accuracies are negated"]
     for one in scores:
         counts = ", ".join(f"{n} {level}" for level, n in one.counts.items())
@@ -135,6 +141,7 @@ def to_json(scores: Scores) -> dict[str, Any]:
     return {
         "task": scores.task,
         "perturbation": scores.perturbation,
+        "column": scores.column,
         "models": scores.counts,
         "batches": scores.batches,
         "levels": list(scores.levels),

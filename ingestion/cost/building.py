@@ -1,0 +1,83 @@
+"""How long a build takes at most: training steps of every network are timed on this machine.
+
+Training ends when a network meets its target, which nobody knows before; so the estimate is for all
+epochs that are allowed. Each network is trained for one epoch of a few batches, compiled first, and
+evaluated on as many examples as a build evaluates it after each epoch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from time import perf_counter
+
+import tensorflow as tf
+
+from ingestion.zoo.build import Plan
+from ingestion.zoo.training import Recipe, Target, Trainer
+from ingestion.zoo.workers import Job
+
+_LARGEST_BATCH = 128  # of the steps that are timed: larger ones take as long per example
+_BATCHES = 2
+_REPEATS = 3  # the fastest counts: other programs only slow a run down
+
+
+@dataclass(frozen=True)
+class NetworkCost:
+    """The networks of a plan that are alike in all but their training."""
+
+    name: str
+    parameters: int
+    models: int
+    compile_seconds: float
+    example_seconds: float  # of one training example in one epoch
+    seconds: float  # of all of these models, at most
+
+
+def alike(plan: Plan) -> list[list[Job]]:
+    """The models of a plan, those of one network together."""
+    groups: dict[str, list[Job]] = defaultdict(list)
+    for job in plan.jobs():
+        network = {name: part for name, part in job.config.items() if name != "dataset"}
+        groups[json.dumps(network)].append(job)
+    return list(groups.values())
+
+
+def cost_of(plan: Plan, jobs: list[Job]) -> NetworkCost:
+    """What the models of one network cost, timed now."""
+    first, sizes = jobs[0], {name: len(data.train) for name, data in plan.datasets.items()}
+    batch = min(_LARGEST_BATCH, *(job.training["batch_size"] for job in jobs))
+    split = next(iter(plan.datasets.values())).train
+    images, labels = split.images[: _BATCHES * batch], split.labels[: _BATCHES * batch]
+    start = perf_counter()
+    optimizer = first.training["optimizer"]
+    trainer = Trainer(first.config, images, labels, batch, optimizer=optimizer)
+    recipe = Recipe(seed=0, learning_rate=1e-6, weight_decay=0.0, max_epochs=1, target=_NEVER)
+    trainer.train(recipe)  # compiles
+    compiled = perf_counter() - start
+    times = []
+    for _ in range(_REPEATS):
+        start = perf_counter()
+        trainer.train(recipe)
+        times.append(perf_counter() - start)
+    each = min(times) / len(images)
+    compilations = len({job.compiled for job in jobs})
+    examples = sum(sizes[job.dataset] * job.max_epochs for job in jobs)
+    parameters = sum(int(tf.size(weight)) for weight in trainer.model.trainable_weights)
+    return NetworkCost(
+        _name(plan, first),
+        parameters,
+        len(jobs),
+        compiled,
+        each,
+        compilations * compiled + examples * each,
+    )
+
+
+_NEVER = Target(loss=0.0)  # is not met, so that the whole set is evaluated once
+
+
+def _name(plan: Plan, job: Job) -> str:
+    network = plan.grid.settings(dict(job.hparams)).network
+    return " ".join([job.architecture, *(f"{name}={value}" for name, value in network.items())])
