@@ -32,7 +32,7 @@ def _prepare(folder: Path, name: str, **changes: Any) -> list[np.ndarray]:
     rng = np.random.default_rng(0)
     images = [rng.integers(0, 256, size).astype(settings["dtype"]) for size in settings["sizes"]]
 
-    with tfds.core.registered.skip_registering():  # it is found by its folder, as a user's is
+    with tfds.core.registered.skip_registration():  # it is found by its folder, as a user's is
 
         class Tiny(tfds.core.GeneratorBasedBuilder):
             VERSION = tfds.core.Version("1.0.0")
