@@ -100,7 +100,8 @@ def make_plan(request: Request, lines: Iterable[Line]) -> Plan:
         of_dataset = {name: tuple(task.shards(dataset=name)) for name in task.datasets}
         selected = set(request.selected(task))
         for model in task.model_ids:
-            shards = of_dataset[task.dataset_of(model)]
+            dataset = task.dataset_of(model)
+            shards = of_dataset[dataset]
             keys = {measure.name: (task.name, model, measure.name) for measure in request.measures}
             files = model_files(task.model_folder(model), request.custom)
             stale |= {
@@ -123,7 +124,7 @@ def make_plan(request: Request, lines: Iterable[Line]) -> Plan:
                         task.model_folder(model),
                         shards,
                         missing,
-                        architecture(task.model_folder(model)),
+                        f"{dataset} {architecture(task.model_folder(model))}",
                         request.limits.step_seconds(len(task.model_ids)),
                         warm_up=request.warm_up,
                         fingerprints=wanted,
