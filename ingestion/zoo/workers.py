@@ -204,7 +204,6 @@ class _Worker:
             "repeat": job.repeat,
             "epochs": trained.epochs,
             "reached_target": trained.reached,
-            "seconds": round(trained.seconds, 1),
         }
         if job.augment is not None:
             record["augment"] = dict(job.augment)

@@ -40,9 +40,9 @@ def _prepare(folder: Path, name: str, **changes: Any) -> list[np.ndarray]:
 
             def _info(self) -> Any:
                 shape = (None, None, 3) if len(set(settings["sizes"])) > 1 else settings["sizes"][0]
-                image = tfds.features.Image(shape=shape, dtype=settings["dtype"])
-                if settings["dtype"] == np.float32:
-                    image = tfds.features.Tensor(shape=shape, dtype=np.float32)
+                floats = settings["dtype"] == np.float32
+                kind = tfds.features.Tensor if floats else tfds.features.Image
+                image = kind(shape=shape, dtype=settings["dtype"])
                 features = tfds.features.FeaturesDict({"image": image, "label": settings["label"]})
                 return tfds.core.DatasetInfo(
                     builder=self, features=features, supervised_keys=settings["keys"]
