@@ -100,3 +100,23 @@ def test_the_verb_imports_tensorflow_only_when_it_runs():
         "sys.exit('tensorflow' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_the_time_of_a_build_is_estimated_before_it_starts(tmp_path, capsys):
+    grid = {
+        "architecture": "vgg",
+        "hparams": {"width": [2, 4], "batch_size": [8, 16]},
+        "fixed": {"blocks": 1, "dense_units": 8},
+        "max_epochs": 10,
+        "train_examples": 40,
+    }
+    (tmp_path / "tiny.json").write_text(json.dumps(grid))
+    parser = argparse.ArgumentParser()
+    limits.add_arguments(parser)
+    given = ["--grid", str(tmp_path / "tiny.json"), "--data", "digits", "--workers", "2"]
+    assert limits.run(parser.parse_args(given)) == 0
+    shown = capsys.readouterr().out
+    assert "4 models of 40 training examples, at most 10 epochs each" in shown
+    assert shown.count("vgg blocks=1 dense_units=8") == 2  # one row for each width
+    with pytest.raises(PgdlError, match="give a corpus and its measures"):
+        limits.run(parser.parse_args([]))
