@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,7 +135,8 @@ def _build(args: argparse.Namespace) -> int:
     import_tensorflow()
     import tensorflow as tf
 
-    tf.config.threading.set_intra_op_parallelism_threads(1)  # as a worker of a build
+    with contextlib.suppress(RuntimeError):  # another program has TensorFlow running already
+        tf.config.threading.set_intra_op_parallelism_threads(1)  # as a worker of a build
     from ingestion.cost.building import alike, cost_of
     from ingestion.run.executors.local import available_cpus
     from ingestion.zoo.prepare import prepare
