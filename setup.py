@@ -6,7 +6,7 @@ from setuptools import find_packages, setup
 
 PACKAGES = ["pgdl_measures", "ingestion", "scoring", "starting_kit_adapter"]
 PLOTS = ["matplotlib>=3.5"]
-RAY = ["ray>=2.9"]
+RAY = ["ray>=2.9; python_version < '3.14'"]  # later Pythons have no wheel of it
 TEST = [
     "pytest>=7",
     "pytest-xdist",

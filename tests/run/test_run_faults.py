@@ -144,10 +144,10 @@ def test_a_killed_worker_and_a_killed_parent_lose_nothing(zoo, undisturbed, tmp_
 def test_a_stopped_run_keeps_what_is_finished_and_ends_its_workers(
     zoo, undisturbed, tmp_path: Path
 ) -> None:
-    """SIGTERM, as of `kill` and batch systems; SIGHUP, as of a closed terminal; SIGINT, Ctrl-C."""
+    """SIGTERM, as of `kill` and batch systems; SIGHUP, as of a closed terminal."""
     out = tmp_path / "out"
     arguments = (zoo, "-m", FAULTY, "-o", out, "--workers", 1, "--set", "seconds=0.3")
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGHUP):
         process = start_pgdl_run(*arguments)
         wait_for_records(out, count_records(out) + 1, process)
         workers = children(process.pid)

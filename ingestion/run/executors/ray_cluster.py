@@ -8,8 +8,11 @@ installed.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,7 +54,8 @@ class RayExecutor:
         ours = not ray.is_initialized()
         if ours:
             os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage statistics are sent
-            ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR)
+            with _own_signals():
+                ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR)
         try:
             actor = ray.remote(
                 num_cpus=self._resources["CPU"],
@@ -82,6 +86,15 @@ class RayExecutor:
             found = [{name: node.get(name, 0) for name in needs} for node in nodes]
             raise WorkerError(f"a worker needs {needs}; the nodes of the cluster have {found}")
         return self._workers or fitting
+
+
+@contextlib.contextmanager
+def _own_signals() -> Iterator[None]:
+    """Ray ends the program at SIGTERM by a handler of its own: afterwards ours is back."""
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, handler)
 
 
 class _Actor:
