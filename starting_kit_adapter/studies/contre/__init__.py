@@ -122,7 +122,8 @@ def _write(
         write_whole(folder / f"{name}.txt", f"{text}\n\n{c.UNDEFINED}\n")
         if name == "transformations":
             for figure, column in (("figure2", "accuracy"), ("figure6", "Fisher ratio")):
-                save_scatter(part, column, folder / figure)
+                if column in part.grid.columns:
+                    save_scatter(part, column, folder / figure)
     write_whole(folder / "study.json", json.dumps(study, indent=1) + "\n")
     print(f"\n{c.UNDEFINED}\nwrote {folder}")
     return found

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,12 +37,25 @@ class Correlations:
     partial: Mapping[tuple[str, str], float | None]
     test: np.ndarray  # [models]: test accuracies
     performance: Mapping[tuple[str, str], np.ndarray]  # [models]: accuracies or Fisher ratios
+    left_out: tuple[str, ...] = ()  # columns that most models have no value of
 
 
 def correlate(
     grid: Grid, reference: Reference, values: Mapping[str, Mapping[str, float]]
 ) -> Correlations:
-    """Correlations over the models that have all values; `values` is by measure and model."""
+    """Correlations over the models that have all values; `values` is by measure and model.
+
+    A column that most of the models lack - its measure does not apply to them - is left out, so
+    that the other columns keep their models.
+    """
+    counts = {
+        column: min(len(values[m.name]) for (_, of), m in grid.cells.items() if of == column)
+        for column in grid.columns
+    }
+    kept = tuple(column for column in grid.columns if 2 * counts[column] > max(counts.values()))
+    left_out = tuple(column for column in grid.columns if column not in kept) if kept else ()
+    cells = {cell: m for cell, m in grid.cells.items() if cell[1] not in left_out}
+    grid = replace(grid, columns=kept or grid.columns, cells=cells)
     needed = [values[measure.name] for measure in grid.cells.values()]
     known = [i for i, model in enumerate(reference.ids) if all(model in found for found in needed)]
     test, train = reference.test_acc[known], reference.train_acc[known]
@@ -52,7 +65,7 @@ def correlate(
         found[cell] = if_defined(spearman, test, performance)
         partial[cell] = if_defined(partial_spearman, test, performance, train)
         performances[cell] = performance
-    return Correlations(grid, len(known), found, partial, test, performances)
+    return Correlations(grid, len(known), found, partial, test, performances, left_out)
 
 
 def to_text(correlations: Correlations) -> str:
@@ -65,6 +78,9 @@ def to_text(correlations: Correlations) -> str:
     ):
         rows = [[row, *(found.get((row, column)) for column in grid.columns)] for row in grid.rows]
         parts.append(table([title, *grid.columns], rows))
+    if correlations.left_out:
+        columns = ", ".join(correlations.left_out)
+        parts.append(f"left out, because most of the models have no value: {columns}")
     return "\n\n".join(parts)
 
 
@@ -102,10 +118,10 @@ def side_by_side(found: Mapping[str, Correlations]) -> str:
     """Several tasks as the columns of one table for each statistic, as in Tables 1, 3, 5 and 6."""
     grid = next(iter(found.values())).grid
     tables = []
-    for column in grid.columns:
+    for column in dict.fromkeys(c for part in found.values() for c in part.grid.columns):
         for title, kind in (("Spearman", "spearman"), ("partial", "partial")):
             rows = [
-                [row, *(getattr(part, kind)[row, column] for part in found.values())]
+                [row, *(getattr(part, kind).get((row, column)) for part in found.values())]
                 for row in grid.rows
             ]
             tables.append(table([f"{column}, {title}", *found], rows))
