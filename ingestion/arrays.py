@@ -65,8 +65,9 @@ class Data:
     """A data set for classification."""
 
     train: Split
-    test: Split
+    test: Split  # of no examples where there is no test set
     validation: Split | None = None  # training examples that are held out
+    scale: str = "floats"  # or of images that were bytes: "unit", divided by 255, or "none"
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -76,7 +77,7 @@ class Data:
     @property
     def classes(self) -> int:
         """One more than the largest label."""
-        return int(max(self.train.labels.max(), self.test.labels.max())) + 1
+        return int(max(split.labels.max(initial=0) for split in (self.train, self.test))) + 1
 
     def limited(self, train: int | None, test: int | None) -> Data:
         """At most that many examples of each split, always the same, classes in proportion."""
@@ -95,6 +96,13 @@ class Data:
         train, held = (Split(self.train.images[r], self.train.labels[r]) for r in parts)
         return replace(self, train=train, validation=held)
 
+    def in_unit_scale(self) -> Data:
+        """Bytes that are not yet divided by 255 are; other images stay as they are."""
+        if self.scale != "none":
+            return self
+        train, test = (Split(s.images / 255, s.labels) for s in (self.train, self.test))
+        return replace(self, train=train, test=test, scale="unit")
+
     def fingerprint(self) -> str:
         """Equal for equal data, whatever file it came from."""
         digest = hashlib.sha256()
@@ -106,10 +114,31 @@ class Data:
 
 
 def make_data(
-    x_train: np.ndarray, y_train: np.ndarray, x_test: np.ndarray, y_test: np.ndarray
+    x_train: np.ndarray,
+    y_train: np.ndarray,
+    x_test: np.ndarray | None = None,
+    y_test: np.ndarray | None = None,
+    *,
+    scale: str = "unit",
 ) -> Data:
-    """Arrays of any usual form as data; bytes are scaled to [0, 1], floats stay as they are."""
-    data = Data(make_split("training", x_train, y_train), make_split("test", x_test, y_test))
+    """Arrays of any usual form as data; the test set may be missing.
+
+    Bytes are divided by 255, or with the scale "none" become floats of the same value. Floats stay
+    as they are.
+    """
+    train = make_split("training", x_train, y_train, scale)
+    if x_test is None or y_test is None:
+        test = Split(train.images[:0], train.labels[:0])
+    else:
+        test = make_split("test", x_test, y_test, scale)
+        kinds = [np.asanyarray(images).dtype for images in (x_train, x_test)]
+        if (kinds[0] == np.uint8) != (kinds[1] == np.uint8):
+            raise ZooError(
+                f"training images are {kinds[0]}, test images {kinds[1]}; expected both to be "
+                "bytes, or both floats"
+            )
+    are_bytes = np.asanyarray(x_train).dtype == np.uint8
+    data = Data(train, test, scale=scale if are_bytes else "floats")
     if data.test.images.shape[1:] != data.shape:
         raise ZooError(
             f"training images have shape {data.shape}, test images {data.test.images.shape[1:]}"
@@ -163,10 +192,11 @@ def stratified_order(labels: np.ndarray, seed: int) -> np.ndarray:
     return np.argsort(place, kind="stable")
 
 
-def make_split(name: str, images: np.ndarray, labels: np.ndarray) -> Split:
-    """Arrays of any usual form as one part of a data set."""
+def make_split(name: str, images: np.ndarray, labels: np.ndarray, scale: str = "unit") -> Split:
+    """Arrays of any usual form as one part of a data set; `scale` is that of `make_data`."""
     images, labels = _checked(name, images, labels)
-    images = images / np.float32(255) if images.dtype == np.uint8 else images
+    if images.dtype == np.uint8 and scale == "unit":
+        images = images / np.float32(255)
     if not np.isfinite(images).all():
         raise ZooError(f"{name} images have values that are NaN or infinite")
     return Split(images.astype(np.float32), labels)

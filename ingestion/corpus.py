@@ -114,6 +114,11 @@ def split_shards(dataset: Path, split: str) -> list[Path]:
     return shards
 
 
+def common_offers(tasks: Iterable[Task]) -> frozenset[str]:
+    """What all of these tasks have of what some measures need."""
+    return frozenset.intersection(*(task.offers() for task in tasks))
+
+
 def is_chain(config: Mapping[str, Any]) -> bool:
     """Whether each layer of a parsed `config.json` takes the output of the one before it."""
     return KERAS_CONFIG not in config and not any("inputs" in e for e in config["model_config"])

@@ -41,6 +41,15 @@ def read_arrays(path: Path, names: Sequence[str]) -> list[np.ndarray]:
         raise ZooError(f"{path}: is not a whole .npz file of plain arrays ({error})") from error
 
 
+def has_array(path: Path, name: str) -> bool:
+    """Whether a file has an array of this name; a file that cannot be read has none."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return f"{name}.npy" in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
+
+
 def _is_large(path: Path, name: str) -> bool:
     with zipfile.ZipFile(path) as archive:
         found = archive.getinfo(f"{name}.npy")

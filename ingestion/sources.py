@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,27 @@ import numpy as np
 
 from ingestion.arrays import Data, Split, make_data, make_lazy_split, stratified_order
 from ingestion.errors import ZooError
-from ingestion.npz import read_arrays
+from ingestion.npz import has_array, read_arrays
 
 FORMS = "digits, npz:FILE or tfds:NAME"
 RESIZES = ("square", "short-side")
 _Arrays = tuple[np.ndarray, np.ndarray]
 
 
-def load_source(source: str, image_size: int | None = None) -> Data:
-    """The data that `source` names; `image_size` makes images square."""
-    given = image_size if source.startswith("tfds:") else None
-    train, test = (_arrays(source, part, given, "square") for part in ("train", "test"))
-    data = make_data(*train, *test)
+def load_source(
+    source: str, image_size: int | None = None, *, scale: str = "unit", need_test: bool = True
+) -> Data:
+    """The data that `source` names; `image_size` makes images square.
+
+    Images of bytes are divided by 255, or with the scale "none" left as they are. Without
+    `need_test` a file may have training data only.
+    """
+    kind, _, name = source.partition(":")
+    has_test = need_test or kind != "npz" or has_array(Path(name), "x_test")
+    parts = ("train", "test") if has_test else ("train",)
+    given = image_size if kind == "tfds" else None
+    arrays = [array for part in parts for array in _arrays(source, part, given, "square")]
+    data = make_data(*arrays, scale=scale)
     return data if image_size == given else _resized(data, image_size)
 
 
@@ -44,7 +54,7 @@ def _resized(data: Data, size: int | None) -> Data:
         Split(tf.image.resize(s.images, [size, size], antialias=True).numpy(), s.labels)
         for s in (data.train, data.test)
     )
-    return Data(train, test)
+    return replace(data, train=train, test=test)
 
 
 def source_name(source: str) -> str:

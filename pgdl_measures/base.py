@@ -37,6 +37,14 @@ COSTS = {
     "high": "more than 100,000",
 }
 
+# What the number is, of measures that are more than an order: from these and the training accuracy
+# follows a predicted test accuracy (`ranking.predictions`).
+UNITS = {
+    "accuracy": "the accuracy on changed training examples, negated",
+    "error": "the error on changed training examples",
+    "gap": "the training accuracy less the accuracy on changed training examples",
+}
+
 
 class Subject:
     """A model and its training data, with a cache of what was computed from them."""
@@ -96,7 +104,7 @@ def _about() -> Any:
 class Measure:
     """One measure: `measure(model, dataset)` is the competition's complexity.
 
-    The last five fields document it; `pgdl ls measures NAME` and docs/measures.md show them.
+    The last six fields document it; `pgdl ls measures NAME` and docs/measures.md show them.
     """
 
     name: str
@@ -112,6 +120,7 @@ class Measure:
     source: str = _about()  # author, year and equation; docs/papers.md is the key
     cost: str = _about()  # one of COSTS
     use: str = _about()  # when to use it
+    unit: str = _about()  # one of UNITS; "" where only the order of values has a meaning
 
     def __call__(self, model: tf.keras.Model, dataset: Dataset) -> float:
         """The predicted complexity: larger means a larger generalization gap."""
@@ -136,6 +145,7 @@ class Measure:
             summary=f"negation of {self.name}: {self.summary}",
             definition=f"-({self.definition})" if self.definition else "",
             sign=-self.sign,
+            unit="",
         )
 
     def with_options(self, **options: Any) -> Measure:

@@ -55,6 +55,11 @@ class Curve:
         return what if self.layer is None else f"{what} at layer {self.layer}"
 
 
+# Begins the reason of a measure that can have no value for this model and this data, whenever it is
+# computed.
+REFUSED = "does not apply: "
+
+
 @dataclass(frozen=True)
 class Result:
     """One measure of one model: a value, or the reason why there is none."""

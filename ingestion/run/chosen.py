@@ -53,6 +53,21 @@ def choose_measures(
     ]
 
 
+def left_out_of_all(offers: Collection[str]) -> str | None:
+    """One line on the registered measures that `all` leaves out, by what they need; None: none."""
+    groups: dict[str, list[str]] = {}
+    for measure in measures():
+        missing = [need for need in measure.needs if need not in offers]
+        if missing:
+            groups.setdefault(" and ".join(missing), []).append(measure.name)
+    if not groups:
+        return None
+    parts = [
+        f"{len(names)} that need {what} ({', '.join(names)})" for what, names in groups.items()
+    ]
+    return f"left out of `all`, because not every model here has what they need: {'; '.join(parts)}"
+
+
 def _all(offers: Collection[str]) -> list[Measure]:
     return [m for m in measures() if set(m.needs) <= set(offers)]
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ingestion.corpus import Corpus, Task, find_corpus
+from ingestion.corpus import Corpus, Task, common_offers, find_corpus
 from ingestion.quiet import import_tensorflow
 from ingestion.run.budget import Limits
 from ingestion.run.chosen import choose_measures
@@ -97,8 +97,7 @@ def _measures(
         raise PgdlError("no measure is named; `pgdl ls measures` lists them")
     if names and (options or seed is not None or any(":" in name for name in names)):
         import_tensorflow()  # the code of measures needs it
-    offers = frozenset.intersection(*(task.offers() for task in tasks))
-    found = [*choose_measures(names, options, seed, offers=offers), *ready]
+    found = [*choose_measures(names, options, seed, offers=common_offers(tasks)), *ready]
     for name, count in Counter(measure.name for measure in found).items():
         if count > 1:
             raise PgdlError(

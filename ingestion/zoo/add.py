@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ingestion.arrays import Data, Split
+from ingestion.arrays import Data
 from ingestion.corpus import FIRST_DATASET
 from ingestion.errors import ZooError
+from ingestion.scale import (
+    WORDS,
+    accuracy_warning,
+    recorded_accuracy,
+    scaled_for,
+    share_correct,
+)
 from ingestion.zoo.layout import Zoo
 
 
@@ -20,17 +29,24 @@ def add(
     data: Data | None,
     hparams: Mapping[str, Any],
     custom: Sequence[str] = (),
+    scale: str = "auto",
+    warn: Callable[[str], None] = warnings.warn,
 ) -> int:
     """Writes the model of a Keras file or a model folder into a task and returns its number.
 
     `data` may be left out where the task has its data already. A task that is new has the data, the
     input shape and the names of the hyperparameters of its first model; later ones must agree.
+    Images of bytes in `data` are not divided yet: they are taken in the `scale` of the model.
+    `warn` is called where the model does not know its training data.
     """
     from ingestion.any_model import read_model
     from ingestion.keras_names import corpus_weights
     from ingestion.shards import read_data
 
     config, model = read_model(path, custom)
+    if data is not None:
+        check_fits(model, data, path)
+        data = scaled_for(model, data, scale)
     zoo = Zoo(root)
     with zoo.locked():
         known = zoo.tasks().get(task)
@@ -40,9 +56,8 @@ def add(
             if zoo.task_folder(task).exists():
                 raise ZooError(f"{zoo.task_folder(task)}: exists and was not built by `pgdl zoo`")
             assert data is not None
-            _accuracy(model, data.train, path)  # so that an unfit model leaves no empty task
-            zoo.set_task(task, {"data": data.fingerprint()})
-        dataset = _dataset(known, data, f"{root}: task {task!r}")
+            zoo.set_task(task, {"data": data.fingerprint(), "scale": data.scale})
+        dataset = _dataset(known, data, path.name, f"{root}: task {task!r}")
         records = zoo.records(task)
         for record in records.values():
             if set(record["hparams"]) != set(hparams):
@@ -51,14 +66,17 @@ def add(
                     f"{_list(record['hparams'])}; found {_list(hparams)} for {path.name}"
                 )
         if data is None:
+            assert known is not None
             data = read_data(zoo.task_folder(task), dataset)
+            data = replace(data, scale=known.get("scale", "floats"))
+            check_fits(model, data, path)
         else:
             zoo.write_data(task, data, dataset)
         if dataset != FIRST_DATASET:
             config = {**config, "dataset": dataset}
         metrics = {
-            "train_acc": _accuracy(model, data.train, path),
-            "test_acc": _accuracy(model, data.test, path),
+            "train_acc": share_correct(model, data.train),
+            "test_acc": share_correct(model, data.test),
         }
         number = _next_number(known or {}, records)
         weights = {"weights.hdf5": corpus_weights(model, config)}
@@ -68,12 +86,15 @@ def add(
             "dataset": dataset,
             "added_from": path.name,
         }
+        warning = accuracy_warning(metrics["train_acc"], data, recorded_accuracy(path))
+        if warning:
+            warn(f"{path.name}: {warning}")
         zoo.write_model(task, number, config, weights, record)
         zoo.write_references(task)
     return number
 
 
-def _dataset(known: Mapping[str, Any] | None, data: Data | None, where: str) -> str:
+def _dataset(known: Mapping[str, Any] | None, data: Data | None, model: str, where: str) -> str:
     """The data set of the task that is the model's."""
     if known is None:
         return FIRST_DATASET
@@ -83,6 +104,12 @@ def _dataset(known: Mapping[str, Any] | None, data: Data | None, where: str) -> 
     if data is None:
         return FIRST_DATASET
     if data.fingerprint() not in there:
+        scale = known.get("scale", data.scale)
+        if scale != data.scale:
+            raise ZooError(
+                f"{where} has its images as {WORDS[scale]}, and {model} takes "
+                f"{WORDS[data.scale]}; give another --task"
+            )
         own = "" if len(there) > 1 else "; leave --data out to use the task's own"
         raise ZooError(f"{where} has other data{own}")
     return f"dataset_{there.index(data.fingerprint()) + 1}"
@@ -96,17 +123,16 @@ def _next_number(settings: Mapping[str, Any], records: Mapping[int, Any]) -> int
     return max([planned, *(n + 1 for n in records)])
 
 
-def _accuracy(model: Any, split: Split, path: Path) -> float:
+def check_fits(model: Any, data: Data, path: Path) -> None:
+    """Raises where a model does not take these images, or has fewer outputs than classes."""
     expected, outputs = tuple(model.input_shape[1:]), model.output_shape[1:]
-    found = split.images.shape[1:]
+    found = data.shape
     if len(expected) != len(found) or any(n not in (None, m) for n, m in zip(expected, found)):
         raise ZooError(f"{path}: takes inputs of shape {expected}; the data has {found}")
-    if len(outputs) != 1 or outputs[0] <= split.labels.max():
+    if len(outputs) != 1 or outputs[0] < data.classes:
         raise ZooError(
-            f"{path}: has outputs of shape {outputs}; the data has {split.labels.max() + 1} classes"
+            f"{path}: has outputs of shape {outputs}; the data has {data.classes} classes"
         )
-    predictions = model.predict(split.images, batch_size=500, verbose=0).argmax(axis=-1)
-    return float((predictions == split.labels).mean())
 
 
 def _list(names: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import tensorflow as tf
@@ -76,7 +76,7 @@ def with_perturbed_test(data: Data, name: str, seed: int) -> Data:
     """The same data with test images that are randomly perturbed over the full range."""
     change = _random(name, 1.0, value_range(tf.constant(data.train.images)))
     images = change(tf.constant(data.test.images), tf.constant([seed, -1]))
-    return Data(data.train, Split(images.numpy(), data.test.labels))
+    return replace(data, test=Split(images.numpy(), data.test.labels))
 
 
 def _random(name: str, share: float, values: ValueRange) -> Augmentation:

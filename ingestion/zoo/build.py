@@ -40,11 +40,13 @@ class Plan:
     eps: int | None = None  # of the rescaled protocol, by which the data is made already
 
     def settings(self) -> dict[str, Any]:
-        """What decides the result, as JSON; `source` is told but data is known by its content."""
+        """What decides the result, as JSON; data is known by its content, and `source` and `scale`
+        are told."""
         fingerprints = [data.fingerprint() for data in self.datasets.values()]
         settings = {
             "source": ", ".join(self.sources.values()),
             "data": fingerprints if len(fingerprints) > 1 else fingerprints[0],
+            "scale": next(iter(self.datasets.values())).scale,
             "seed": self.seed,
             "repeats": self.grid.repeats,
             "threads": self.threads,
@@ -186,7 +188,7 @@ def _differences(known: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str
     return [
         f"{name}: {known.get(name)!r} there, {asked.get(name)!r} now"
         for name in {**known, **asked}
-        if name != "source" and known.get(name) != asked.get(name)
+        if name not in ("source", "scale") and known.get(name) != asked.get(name)
     ]
 
 

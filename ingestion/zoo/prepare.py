@@ -33,6 +33,7 @@ class Order:
     test_examples: int | None = None
     repeats: int | None = None
     image_size: int | None = None
+    scale: str = "unit"  # of images that are bytes; or "none"
     augment: str | None = None  # PERTURBATION[:LEVELS]
     eps: int | None = None  # of the rescaled protocol, where that is asked for
     seed: int = 0
@@ -53,7 +54,9 @@ def prepare(order: Order, root: Path) -> tuple[Plan, list[str]]:
             f"grid {order.grid} has an augmentation of its own; leave --augment and --protocol out"
         )
     loaded = {
-        one: load_source(source, order.image_size).limited(grid.train_examples, grid.test_examples)
+        one: load_source(source, order.image_size, scale=order.scale).limited(
+            grid.train_examples, grid.test_examples
+        )
         for one, source in sources.items()
     }
     data, notes = of_one_shape(loaded)

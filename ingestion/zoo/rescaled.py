@@ -8,6 +8,8 @@ ours take images of one size, and see them shifted as far, with mirrored borders
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import tensorflow as tf
 
@@ -22,9 +24,10 @@ def rescaled(data: Data, *, eps: int = 2, seed: int = 0) -> Data:
     moves = translations(data.shape, data.shape, eps)
     rng = np.random.default_rng((seed, 2))
     random = rng.integers(-3 * eps, 3 * eps + 1, size=(len(data.train), 2))
-    return Data(
-        _windows(data.train, moves, random),
-        _windows(data.test, moves, np.zeros((len(data.test), 2), int)),
+    return replace(
+        data,
+        train=_windows(data.train, moves, random),
+        test=_windows(data.test, moves, np.zeros((len(data.test), 2), int)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgdl_measures.base import CHAIN, IMAGES, Measure
+from pgdl_measures.base import CHAIN, IMAGES, UNITS, Measure
 
 FAMILY = "contrastive examples"
 
@@ -56,6 +56,7 @@ def entries() -> list[Measure]:
                 source=f"{_PAPER}, {where}",
                 cost="medium",
                 use=use,
+                unit=name if name in UNITS else "",
             )
             for name, summary, definition, where, needs, use in statistics
         ),
@@ -71,6 +72,7 @@ def entries() -> list[Measure]:
                 source=f"{_PAPER}, Figure 3",
                 cost="medium",
                 use="To see which transformation carries the prediction of contre_accuracy.",
+                unit="accuracy",
             )
             for name, operation, what in single
         ),

@@ -51,6 +51,8 @@ _USES = {
     "mean_accuracy": "The plain baseline for gi and pal on the same curve.",
 }
 
+_UNITS = {"gi": "error", "mean_accuracy": "accuracy"}
+
 _REGISTERED = ("gi", "pal", "mean_accuracy")  # the others are found by their names
 _NAME = re.compile(
     rf"(?P<statistic>{'|'.join(_DEFINITIONS)})_(?P<pairing>intra|inter)_l(?P<layer>0|[1-9]\d*)"
@@ -90,6 +92,7 @@ def _curve(statistic: str, pairing: str, layer: int) -> Measure:
         source=_SOURCES[statistic],
         cost="high",
         use=_USES[statistic],
+        unit=_UNITS.get(statistic, ""),
     )
 
 
@@ -105,6 +108,7 @@ def _mixup(name: str, layer: int) -> Measure:
         source="Schiff et al. 2021, Section 4.1.1; Natekar and Sharma 2020",
         cost="low",
         use="A quick first look: one magnitude in place of a curve.",
+        unit="accuracy",
     )
 
 

@@ -46,6 +46,7 @@ def perturbation_entries(
             source=source,
             cost=cost,
             use=use,
+            unit="error" if name == "gi" else "accuracy",
         )
         for name, function, summary, definition, cost, use in (
             (

@@ -34,6 +34,9 @@ from scoring.robust.runs import Runs
 _NO_FILE = "no predictions"
 
 
+FEW_MODELS = 12  # fewer tell nothing of a measure: a perfect score may be chance
+
+
 @dataclass(frozen=True, eq=False)
 class Entry:
     """One measure on one task; without a score, the reason is in `result`."""
@@ -120,6 +123,12 @@ class Leaderboard:
             task, reference.hparams, reference.values, reference.codes, reference.gap, values
         )
 
+    @property
+    def few(self) -> dict[str, int]:
+        """The number of models of each task that has too few of them to compare measures."""
+        sizes = {task: len(reference.ids) for task, reference in self.references.items()}
+        return {task: size for task, size in sizes.items() if size < FEW_MODELS}
+
     def ranked(self, task: str) -> tuple[tuple[str, Entry], ...]:
         """The measures with a score on a task, best first."""
         scored = [(row.measure, row.entries[task]) for row in self.rows]
@@ -202,8 +211,8 @@ def _intervals(results: Mapping[str, TaskResult], replicates: int) -> dict[str, 
             scores[name] = result.cmi.score
             values.append(result.values)
             references.append(result.reference)
-    if not scores or not replicates:
-        return {}
+    if not scores or not replicates or len(references[0].ids) < FEW_MODELS:
+        return {}  # resamples of a few models agree, however wrong they are
     arrays = references[0].codes, references[0].gap, np.array(values), list(scores.values())
     try:
         return dict(zip(scores, cmi_intervals(*arrays, replicates=replicates)))

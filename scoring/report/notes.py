@@ -1,16 +1,16 @@
 """What a reader of a leaderboard must know besides its numbers, one line each.
 
-Damaged lines of the record, tasks that were not run, combinations that are out of date, training
-accuracies that spread, incomplete grids, models that failed, and for each task the measures without
-a score, and why, or that rank its models backwards, which the CMI does not see. Measures with the
-same problem share a line.
+Damaged lines of the record, tasks that were not run or have too few models, combinations that are
+out of date, training accuracies that spread, incomplete grids, models that failed, and for each
+task the measures without a score, and why, or that rank its models backwards, which the CMI does
+not see. Measures with the same problem share a line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from scoring.report.leaderboard import Leaderboard
+from scoring.report.leaderboard import FEW_MODELS, Leaderboard
 from scoring.spread import spread_warning
 
 _NAMED = 5  # names listed in a note, at most
@@ -37,6 +37,11 @@ def notes(board: Leaderboard) -> tuple[str, ...]:
 
 
 def _of_task(board: Leaderboard, task: str) -> Iterator[str]:
+    if task in board.few:
+        yield (
+            f"{board.few[task]} models are too few to compare measures: even a perfect score may "
+            f"be chance, and no interval is given below {FEW_MODELS} models"
+        )
     if task in board.references:
         spread = spread_warning(board.references[task].train_acc)
         if spread:
@@ -72,7 +77,7 @@ def _scores(board: Leaderboard, task: str) -> Iterator[str]:
         yield f"no score for {_listed(names)}: {reason}"
     ranked = board.ranked(task)
     unsure = [measure for measure, entry in ranked if entry.interval is None]
-    if unsure and board.replicates:
+    if unsure and board.replicates and task not in board.few:
         yield f"too few models for an interval: {_listed(unsure)}"
     backwards = [measure for measure, entry in ranked if (entry.kendall or 0.0) < 0]
     if backwards:

@@ -44,6 +44,9 @@ def _lead(board: Leaderboard) -> str:
     average = exact(best)
     if average is None or not best.scores.scored:
         return "No measure could be scored."
+    if set(board.few) >= {task for task in board.tasks if task in board.references}:
+        sizes = ", ".join(f"{task} has {size} models" for task, size in board.few.items())
+        return f"Too few models to say which measure is best: {escape(sizes)}."
     over = f"on {board.tasks[0]}" if board.has_one_task else f"over {best.tasks_scored} tasks"
     taus = [entry.kendall for entry in best.entries.values() if entry.kendall is not None]
     backwards = sum(taus) < 0 and (

@@ -19,7 +19,7 @@ from starting_kit_adapter.terminal.stopping import stop_as_interrupted, tell_sto
 from starting_kit_adapter.terminal.text import as_sentence
 
 VERBS = (
-    *("ls", "check", "zoo"),
+    *("rank", "ls", "check", "zoo"),
     *("run", "limits", "combine", "score", "table", "report", "learn"),
     *("invariance", "overfit", "study"),
     *("bundle", "codabench-bundle"),
@@ -29,6 +29,7 @@ DESCRIPTION = """\
 Predict how well trained networks generalize, from the networks and their training data alone.
 
 typical use:
+  pgdl rank *.keras --data npz:mine.npz                 which of my models will do best?
   pgdl zoo build --data digits --grid digits -o zoo     train a small zoo (a grid of models)
   pgdl check zoo --accuracy                             are all files and models readable?
   pgdl ls measures                                      the measures and what they need

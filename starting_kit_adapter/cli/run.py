@@ -52,6 +52,8 @@ model has no value.
 
 def run(args: argparse.Namespace) -> int:
     from ingestion import evaluate
+    from ingestion.corpus import common_offers, find_corpus
+    from ingestion.run.chosen import left_out_of_all
     from ingestion.run.loop import Listener
     from ingestion.run.plan import Job, Plan
 
@@ -62,10 +64,14 @@ def run(args: argparse.Namespace) -> int:
     names = _names(given["measures"])
     options = dict(map(parse_option, given.get("set", [])))
     seed = given.get("seed", options.pop("seed", None))
+    asked = find_corpus(args.corpus).select(given.get("tasks"))
+    left_out = left_out_of_all(common_offers(asked)) if "all" in names else None
     progress = Progress(0, "models")
 
     def planned(plan: Plan) -> None:
         progress.total = len(plan.jobs)
+        if left_out:
+            print(left_out)
         if plan.changed:
             print(f"{plan.changed} models changed since they were measured: computed again")
         if plan.withdrawn:

@@ -10,6 +10,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from starting_kit_adapter.terminal.custom import add_custom
+from starting_kit_adapter.terminal.failures import warn
 from starting_kit_adapter.terminal.numbers import positive
 from starting_kit_adapter.terminal.stopping import tell_stopped
 from starting_kit_adapter.terminal.text import Progress, table
@@ -183,25 +184,37 @@ def _presets(args: argparse.Namespace) -> int:
 
 
 def _add(args: argparse.Namespace) -> int:
+    from ingestion.scale import WORDS
     from ingestion.sources import source_name
     from ingestion.zoo.add import add
     from ingestion.zoo.layout import Zoo
 
     data = _data(args) if args.data else None
     task = args.task or _only_task(args.output) or source_name(args.data or "zoo")
-    number = add(args.output, task, args.model, data, dict(args.hparam), args.custom or ())
-    metrics = Zoo(args.output).records(task)[number]["metrics"]
+    number = add(
+        args.output,
+        task,
+        args.model,
+        data,
+        dict(args.hparam),
+        args.custom or (),
+        args.scale,
+        warn,
+    )
+    zoo = Zoo(args.output)
+    metrics, scale = zoo.records(task)[number]["metrics"], zoo.tasks()[task].get("scale")
     print(
         f"{args.model} is model_{number} of task {task}: train_acc {metrics['train_acc']:.4f}, "
-        f"test_acc {metrics['test_acc']:.4f}"
+        f"test_acc {metrics['test_acc']:.4f}" + (f" ({WORDS[scale]})" if scale else "")
     )
     return 0
 
 
 def _data(args: argparse.Namespace) -> Data:
+    """The data of a model that is added; its bytes are scaled when the model is known."""
     from ingestion.sources import load_source
 
-    data = load_source(args.data, args.image_size)
+    data = load_source(args.data, args.image_size, scale="none")
     return data.limited(args.train_examples, args.test_examples)
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from scoring.record import REFUSED
 
 if TYPE_CHECKING:
     from ingestion.run.loop import Report
@@ -18,15 +21,34 @@ def warn(text: str) -> None:
 
 
 def tell_failures(report: Report, output: Path, remedy: str) -> int:
-    """Prints the models without a value, by reason, and the remedy; returns 1 if there are any."""
+    """Prints the models without a value, by reason; returns 1 if there are any.
+
+    The remedy is printed for failures that another attempt may mend, not for measures that do not
+    apply to a model.
+    """
     failures: dict[tuple[str, str, str], list[str]] = {}
+    refusals: dict[tuple[str, str], list[str]] = {}
     for (task, model, measure), error in report.failures():
-        failures.setdefault((task, model, error), []).append(measure)
-    for (task, model, error), measures in list(failures.items())[:_SHOWN]:
-        others = f" and {len(measures) - 1} others" if len(measures) > 1 else ""
-        print(f"failed: {task} {model} {measures[0]}{others}: {error}")
-    if len(failures) > _SHOWN:
-        print(f"… and {len(failures) - _SHOWN} more, all in {output}/records.jsonl")
+        if error.startswith(REFUSED):
+            refusals.setdefault((measure, error), []).append(f"{task} {model}")
+        else:
+            failures.setdefault((task, model, error), []).append(measure)
+    lines = [
+        f"{measure}, {_first(models, 'models')}: {error}"
+        for (measure, error), models in refusals.items()
+    ]
+    lines += [
+        f"failed: {task} {model} {_first(measures, 'measures')}: {error}"
+        for (task, model, error), measures in failures.items()
+    ]
+    for line in lines[:_SHOWN]:
+        print(line)
+    if len(lines) > _SHOWN:
+        print(f"… and {len(lines) - _SHOWN} more, all in {output}/records.jsonl")
     if failures:
         print(remedy)
-    return 1 if failures else 0
+    return 1 if lines else 0
+
+
+def _first(names: Sequence[str], what: str) -> str:
+    return names[0] + (f" and {len(names) - 1} other {what}" if len(names) > 1 else "")

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pgdl_measures.base import COSTS, Measure
+from pgdl_measures.base import COSTS, UNITS, Measure
 from starting_kit_adapter.terminal.text import table
 
 NAMES = """\
@@ -29,6 +29,8 @@ that generalize is negated in its definition.
 - **Needs**: what not every model or data set has.
 - **Cost**: examples that go through the network, for 50,000 training examples.
   {costs}.
+- **Unit**: measures that are accuracies, errors or gaps of accuracy predict how large a gap is;
+  all others only order models by it.
 - **Source**: [papers.md](papers.md) resolves the citations.
 
 In the definitions A(a) is the accuracy on training examples perturbed with magnitude a, f the
@@ -77,7 +79,7 @@ def by_family(chosen: Sequence[Measure]) -> Mapping[str, list[Measure]]:
 def _section(measure: Measure) -> str:
     facts = {**_facts(measure), "options": f"`{_options(measure)}`" if _options(measure) else ""}
     facts["definition"] = f"`{facts['definition']}`"
-    lines = [f"- {name}: {fact}" for name, fact in facts.items() if fact and fact != "nothing"]
+    lines = [f"- {name}: {fact}" for name, fact in facts.items() if _says(fact)]
     sentence = f"{measure.summary[0].upper()}{measure.summary[1:]}."
     return "\n".join([f"### `{measure.name}`", "", sentence, "", *lines, ""])
 
@@ -88,8 +90,13 @@ def _facts(measure: Measure) -> dict[str, str]:
         "source": measure.source,
         "needs": ", ".join(measure.needs) or "nothing",
         "cost": measure.cost,
+        "unit": UNITS.get(measure.unit, "none: only the order of its values has a meaning"),
         "use": measure.use,
     }
+
+
+def _says(fact: str) -> bool:
+    return bool(fact) and not fact.startswith(("nothing", "none"))
 
 
 def _options(measure: Measure) -> str:

@@ -64,10 +64,17 @@ def add_grid_arguments(parser: argparse._ActionsContainer, required: bool = True
 
 
 def add_data_arguments(parser: argparse._ActionsContainer) -> None:
-    """How much of the data is used."""
+    """How much of the data is used, and in which form."""
     parser.add_argument("--train-examples", type=positive, help="use that many training examples")
     parser.add_argument("--test-examples", type=positive, help="use that many test examples")
     parser.add_argument("--image-size", type=positive, help="make images N x N")
+    parser.add_argument(
+        "--scale",
+        choices=("auto", "unit", "none"),
+        default="auto",
+        help="of images that are bytes - unit: divided by 255; none: as they are; auto: as the "
+        "model takes them, and divided by 255 for networks that are trained here (default: auto)",
+    )
 
 
 def order_of(args: argparse.Namespace) -> Order:
@@ -90,6 +97,7 @@ def order_of(args: argparse.Namespace) -> Order:
         test_examples=args.test_examples,
         repeats=args.repeats,
         image_size=args.image_size,
+        scale="none" if args.scale == "none" else "unit",
         augment=args.augment,
         eps=(args.eps or 2) if args.protocol == "rescaled" else None,
         seed=args.seed,

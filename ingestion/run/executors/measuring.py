@@ -34,9 +34,9 @@ from ingestion.run.fingerprint import model_files, stamp
 from ingestion.run.plan import Job
 from pgdl_measures.base import Measure, Subject
 from pgdl_measures.data import DEFAULT_MAX_BYTES, training_data
-from pgdl_measures.errors import PgdlError
+from pgdl_measures.errors import MeasureError, PgdlError
 from pgdl_measures.response_curves.measures import computed_curves
-from scoring.record import Curve, Stamp
+from scoring.record import REFUSED, Curve, Stamp
 
 
 class Measuring:
@@ -111,6 +111,8 @@ def _measured(measure: Measure, subject: Subject) -> Measured:
     value = error = None
     try:
         value = measure.on(subject)
+    except MeasureError as refusal:
+        error = f"{REFUSED}{refusal}"
     except Exception as problem:
         error = _reason(problem)
     # The time that it would have taken alone: cached work of other measures counts.

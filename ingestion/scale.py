@@ -1,0 +1,88 @@
+"""The scale in which a model takes images of bytes: 0 to 255, or divided by 255.
+
+A model that begins with `Rescaling(1/255)` takes the bytes as they are; given them divided once
+more it sees black images and guesses. The model's training accuracy tells: it is high in the scale
+of its training and near chance in the other one.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ingestion.arrays import Data, Split
+from pgdl_measures.ranking.concerns import near_chance
+
+SCALES = ("auto", "unit", "none")
+WORDS = {
+    "unit": "bytes divided by 255",
+    "none": "bytes from 0 to 255",
+    "floats": "floats, as they are",
+}
+
+_LOOK = 1000  # training examples on which `auto` compares
+_PREPROCESSING = ("Rescaling", "Normalization")
+
+
+def scaled_for(model: Any, data: Data, scale: str) -> Data:
+    """Data of bytes (of the scale "none") as this model takes them; floats stay as they are.
+
+    `auto` takes the scale with the larger training accuracy. Where both are alike, a model that
+    begins with a `Rescaling` or `Normalization` layer takes the bytes as they are.
+    """
+    if data.scale != "none" or scale == "none":
+        return data
+    if scale == "unit":
+        return data.in_unit_scale()
+    some = data.limited(min(_LOOK, len(data.train)), None)
+    found = [share_correct(model, one.train) for one in (some, some.in_unit_scale())]
+    noise = 2 / np.sqrt(len(some.train))
+    as_they_are = found[0] > found[1] if abs(found[0] - found[1]) > noise else _rescales(model)
+    return data if as_they_are else data.in_unit_scale()
+
+
+def share_correct(model: Any, split: Split) -> float:
+    """The accuracy of a model on these examples."""
+    predicted = model.predict(split.images, batch_size=500, verbose=0).argmax(axis=-1)
+    return float((predicted == split.labels).mean())
+
+
+def accuracy_warning(accuracy: float, data: Data, recorded: float | None = None) -> str | None:
+    """What is wrong with a training accuracy: it is near chance, or not the recorded one."""
+    scale = f"The images were given as {WORDS[data.scale]}"
+    remedy = {
+        "unit": "; try --scale none if the model was trained on bytes from 0 to 255",
+        "none": "; try --scale unit if the model was trained on images divided by 255",
+        "floats": "; scale them as they were in training",
+    }[data.scale]
+    if recorded is not None and abs(accuracy - recorded) > 0.05:
+        return (
+            f"its training accuracy is {accuracy:.1%}, and {recorded:.1%} was recorded. "
+            f"{scale}{remedy}"
+        )
+    if near_chance(accuracy, data.classes, len(data.train)):
+        return (
+            f"its training accuracy is {accuracy:.1%}, which is near chance "
+            f"({1 / data.classes:.1%}). {scale}{remedy}"
+        )
+    return None
+
+
+def recorded_accuracy(path: Path) -> float | None:
+    """The training accuracy that a corpus records of a `model_<id>` folder of it, if it does."""
+    try:
+        entries = json.loads((path.resolve().parent / "model_configs.json").read_text("utf-8"))
+        for key in (path.resolve().name, path.resolve().name[len("model_") :]):
+            if key in entries:
+                return float(entries[key]["metrics"]["train_acc"])
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return None
+
+
+def _rescales(model: Any) -> bool:
+    first = next((x for x in model.layers if type(x).__name__ != "InputLayer"), None)
+    return type(first).__name__ in _PREPROCESSING

@@ -1,0 +1,74 @@
+"""What speaks against trusting a ranking, in words."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import kendalltau
+
+from pgdl_measures.ranking.predictions import Prediction
+
+FEW_MODELS = 5
+FEW_MEASURES = 3
+_SPREAD = 0.05  # of training accuracies
+_AGREE = 0.5  # mean Kendall's tau between measures
+
+
+def near_chance(accuracy: float, classes: int, examples: int) -> bool:
+    """Whether an accuracy is within three standard errors of guessing, or below."""
+    chance = 1 / classes
+    return accuracy <= chance + 3 * np.sqrt(chance * (1 - chance) / examples)
+
+
+def chance_warning(names: Sequence[str], accuracies: Sequence[float], classes: int) -> str:
+    """One sentence about models that do not know their training data."""
+    many = ", ".join(f"{name} ({value:.1%})" for name, value in zip(names, accuracies))
+    return (
+        f"training accuracy near chance ({1 / classes:.1%}): {many}. Are these the data that it "
+        "was trained on, and scaled as they were then?"
+    )
+
+
+def concerns(
+    names: Sequence[str], training: np.ndarray, found: Sequence[Prediction], by: str
+) -> list[str]:
+    """One sentence each, the gravest first."""
+    said = []
+    low, high = training.min(), training.max()
+    if high - low > _SPREAD and by == "accuracy":
+        said.append(
+            f"training accuracies differ, from {low:.1%} to {high:.1%}: the order then depends on "
+            "the size of the gaps, which the measures tell less well than their order"
+        )
+    elif high - low > _SPREAD:
+        said.append(
+            f"training accuracies differ, from {low:.1%} to {high:.1%}: the model with the "
+            "smallest gap need not have the best test accuracy"
+        )
+    if len(found) > 1:
+        means = [one.scores() for one in found]
+        taus = [kendalltau(a, b).statistic for a, b in itertools.combinations(means, 2)]
+        tau = float(np.nan_to_num(taus).mean())
+        if tau < _AGREE:
+            firsts: dict[str, list[str]] = {}
+            for one, mean in zip(found, means):
+                firsts.setdefault(names[int(mean.argmax())], []).append(one.measure.name)
+            picks = "; ".join(f"{model} by {', '.join(by)}" for model, by in firsts.items())
+            said.append(
+                f"the measures disagree (mean Kendall's tau of two of them: {tau:.2f}); first is "
+                f"{picks}"
+            )
+    if len(found) < FEW_MEASURES:
+        said.append(f"{_counted(len(found), 'measure')}: nothing shows how far they may be wrong")
+    if len(names) < FEW_MODELS:
+        said.append(
+            f"{_counted(len(names), 'model')}: a guess picks the best of them with probability "
+            f"1/{len(names)}"
+        )
+    return said
+
+
+def _counted(count: int, what: str) -> str:
+    return f"only {count} {what}" + ("" if count == 1 else "s")

@@ -1,0 +1,108 @@
+"""From a measure's values to gaps, and from gaps to an order of models.
+
+A measure with a unit tells the accuracy on changed training examples:
+
+    accuracy  -value          error  1 - value          gap  training accuracy - value
+
+Its distance g from the training accuracy is a gap. It is not *the* gap: changed training examples
+are nearer to the training set than test examples are, and some changes are harder than any test
+example. What is compared is therefore
+
+    training accuracy - s g,
+
+in which a constant error of g drops out, and only the slope s matters: 0 ranks by training accuracy
+alone, 1 by the accuracy on changed examples, infinity by the gap. Training data cannot tell it.
+The middle of its range is 1, and the consensus draws it from all of `SLOPES`: models whose order a
+factor of two decides are then not told apart. (docs/rank.md has slopes of trained networks.)
+
+Any other measure orders gaps and says nothing of their size. Where training accuracies differ, an
+order of gaps is not an order of test accuracies. So it borrows sizes: the model with the k-th
+smallest value gets the k-th smallest of the mean gaps of the measures with units. Where all
+training accuracies are equal this is the measure's own order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import rankdata
+
+from pgdl_measures.base import Measure
+from pgdl_measures.errors import PgdlError
+
+BY = ("accuracy", "gap")
+MIDDLE = 1.0
+SLOPES = (MIDDLE / math.sqrt(2), MIDDLE * math.sqrt(2))
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What one measure predicts of all models."""
+
+    measure: Measure
+    values: np.ndarray  # [seeds, models], as measured
+    shown: np.ndarray  # [seeds, models]: accuracies on changed examples, or gaps, or values
+    gaps: np.ndarray  # [seeds, models], larger is worse
+    training: np.ndarray | None  # [models]: training accuracies; None where gaps are compared
+
+    def scores(self, rows: np.ndarray | None = None, slope: float = MIDDLE) -> np.ndarray:
+        """What is compared, [models], larger is better; of the seeds `rows`, or of all."""
+        drawn = rows is not None and len(self.gaps) > 1
+        gap = (self.gaps[rows] if drawn else self.gaps).mean(axis=0)
+        return -gap if self.training is None else self.training - slope * gap
+
+    @property
+    def standard_error(self) -> np.ndarray | None:
+        """Of the mean of `shown`, [models]; None of a measure that draws nothing at random."""
+        seeds = len(self.shown)
+        return None if seeds < 2 else self.shown.std(axis=0, ddof=1) / np.sqrt(seeds)
+
+
+def check_scale(measures: Sequence[Measure], by: str) -> None:
+    """Raises where no measure can tell how large a gap is, and that is asked."""
+    if by not in BY:
+        raise PgdlError(f"models are ranked by {by!r}; expected one of {', '.join(BY)}")
+    if by == "accuracy" and not any(measure.unit for measure in measures):
+        names = ", ".join(measure.name for measure in measures)
+        raise PgdlError(
+            f"{names}: only the order of such values has a meaning, and to compare test accuracies "
+            "takes the size of gaps. Add a measure in accuracy units, such as mixup, or rank by gap"
+        )
+
+
+def predictions(
+    measures: Sequence[Measure], values: Mapping[str, np.ndarray], training: np.ndarray, by: str
+) -> list[Prediction]:
+    """What is predicted of `values` [seeds, models] by measure and training accuracies [models]."""
+    check_scale(measures, by)
+    accuracies = {
+        measure.name: changed_accuracy(measure.unit, values[measure.name], training)
+        for measure in measures
+        if measure.unit
+    }
+    found = []
+    for measure in measures:
+        own, accuracy = values[measure.name], accuracies.get(measure.name)
+        if accuracy is not None:
+            gaps = training - accuracy
+            shown = accuracy if by == "accuracy" else gaps
+        else:
+            shown = gaps = own
+            if by == "accuracy":
+                sizes = [training - other.mean(axis=0) for other in accuracies.values()]
+                gaps = np.array([_borrowed(row, np.mean(sizes, axis=0)) for row in own])
+        found.append(Prediction(measure, own, shown, gaps, training if by == "accuracy" else None))
+    return found
+
+
+def changed_accuracy(unit: str, values: np.ndarray, training: np.ndarray) -> np.ndarray:
+    """The accuracy on changed training examples that a measure of this unit tells."""
+    return {"accuracy": -values, "error": 1 - values, "gap": training - values}[unit]
+
+
+def _borrowed(values: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The sizes handed out in the order of the values; tied values share theirs."""
+    return np.interp(rankdata(values) - 1, np.arange(len(sizes)), np.sort(sizes))

@@ -1,0 +1,174 @@
+"""`pgdl rank`: which of these models will do best on data that nobody has?"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starting_kit_adapter.terminal.numbers import positive
+from starting_kit_adapter.terminal.run_options import (
+    add_again_arguments,
+    add_time_limit,
+    add_worker_arguments,
+    make_executor,
+    make_limits,
+    parse_option,
+)
+from starting_kit_adapter.terminal.text import Progress
+
+if TYPE_CHECKING:
+    from ingestion.arrays import Data
+    from pgdl_measures.base import Measure
+
+HELP = "Rank trained models by the test accuracy that is predicted from their training data"
+EXAMPLES = """\
+examples:
+  pgdl rank *.keras --data npz:mine.npz
+  pgdl rank models/ other.h5 --data npz:mine.npz -o ranked/ --html ranking.html
+  pgdl rank models/ --data npz:mine.npz -m mixup,contre_gap,path_norm --by gap
+
+The data file needs x_train and y_train: what the models were trained on. A test set (x_test,
+y_test) takes no part in the ranking; if there is one, the true accuracies stand beside it.
+
+A measure predicts how much of the training accuracy is lost on new data. Models are ranked by what
+is left; with --by gap, by what is lost. In the table a measure that is an accuracy, an error or a
+gap shows the test accuracy (or gap) that it predicts with its standard error; any other shows its
+value. The rank is that of the mean rank over the measures, with its 90 % interval over resampled
+measures and batches. docs/rank.md says how well this works, and for what the default measures were
+chosen. With -o an interrupted ranking continues where it was; more models can be added.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "models",
+        metavar="MODEL",
+        nargs="+",
+        help="a .keras or .h5 file, a folder of such files or of models, or a glob",
+    )
+    parser.add_argument(
+        "--data", required=True, help="their training data: npz:FILE, tfds:NAME or digits"
+    )
+    parser.add_argument(
+        "-m",
+        "--measures",
+        help="names separated by commas, or your own module:function (default: see docs/rank.md)",
+    )
+    parser.add_argument(
+        "--by",
+        choices=("accuracy", "gap"),
+        default="accuracy",
+        help="predicted test accuracy, or predicted gap as in the competition (default: accuracy)",
+    )
+    parser.add_argument(
+        "--scale",
+        choices=("auto", "unit", "none"),
+        default="auto",
+        help="of images that are bytes - unit: divided by 255; none: as they are; auto: as each "
+        "model takes them (default: auto)",
+    )
+    parser.add_argument(
+        "--seeds",
+        type=positive,
+        default=5,
+        help="how often each measure is computed, for its standard error (default: 5)",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="OPTION=VALUE",
+        help="an option of the measures that have it; may be repeated",
+    )
+    parser.add_argument("-o", "--output", type=Path, help="keep results here, to resume or add to")
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", "csv", "markdown"),
+        default="text",
+        help="what is printed (default: text)",
+    )
+    parser.add_argument("--html", type=Path, metavar="PAGE", help="also write a page")
+    parser.add_argument("--image-size", type=positive, help="make images of tfds data N x N")
+    add_again_arguments(parser)
+    add_time_limit(parser)
+    add_worker_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints the ranking; 1 if a model or a measure had to be left out."""
+    from ingestion.quiet import import_tensorflow
+    from starting_kit_adapter.diagnose.rank.paths import find_models
+
+    paths = find_models(args.models)
+    import_tensorflow()
+    from ingestion.run.loop import Listener
+    from ingestion.run.plan import Job, Plan
+    from ingestion.sources import load_source
+    from starting_kit_adapter.diagnose.rank.collection import collect
+    from starting_kit_adapter.diagnose.rank.formats import FORMATS, to_html
+    from starting_kit_adapter.diagnose.rank.ranked import ranked
+    from starting_kit_adapter.terminal.failures import warn
+
+    data = load_source(args.data, args.image_size, scale="none", need_test=False)
+    measures = _measures(args, data)
+    with ExitStack() as stack:
+        root = args.output or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        with Progress(len(paths), "models read") as progress:
+            members, refused = collect(root / "models", paths, data, args.scale, step=progress.step)
+        progress = Progress(0, "models measured")
+        names = {member.model: member.name for member in members}
+
+        def planned(plan: Plan) -> None:
+            progress.total = len(plan.jobs)
+
+        def step(job: Job, good: bool) -> None:
+            progress.step(names[job.model], failed=not good)
+
+        for member in members:
+            if member.warning:
+                warn(f"{member.name}: {member.warning}")
+        try:
+            with progress:
+                ranking = ranked(
+                    root,
+                    members,
+                    measures,
+                    refused,
+                    data,
+                    by=args.by,
+                    seeds=args.seeds,
+                    limits=make_limits(vars(args)),
+                    executor=make_executor(vars(args)),
+                    retry_failed=bool(args.retry_failed),
+                    recompute=bool(args.recompute),
+                    listener=Listener(planned, step, warn),
+                )
+        except KeyboardInterrupt:
+            again = "; the same command continues from here" if args.output else ""
+            print(f"interrupted{again}", file=sys.stderr)
+            return 130
+    print(FORMATS[args.format](ranking), end="")
+    if args.html:
+        from scoring.files import write_whole
+
+        write_whole(args.html, to_html(ranking))
+        print(f"wrote {args.html}", file=sys.stderr)
+    return 1 if ranking.left_out else 0
+
+
+def _measures(args: argparse.Namespace, data: Data) -> list[Measure]:
+    from ingestion.run.chosen import choose_measures
+    from pgdl_measures.ranking.predictions import check_scale
+    from pgdl_measures.ranking.recommended import recommended
+
+    if args.measures:
+        names = [name.strip() for name in args.measures.split(",")]
+    else:
+        names = recommended(images=len(data.shape) == 3)
+    measures = choose_measures(names, dict(map(parse_option, args.set)))
+    check_scale(measures, args.by)
+    return measures

@@ -1,0 +1,132 @@
+"""The models to rank as a corpus, which the runner then measures.
+
+Each model is read, checked against the data and written once; the same command does not read the
+same file again. The models that take images in one scale are one task, named by it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ingestion.arrays import Data
+from ingestion.errors import ZooError
+from ingestion.scale import accuracy_warning, recorded_accuracy, scaled_for, share_correct
+from ingestion.zoo.add import check_fits
+from ingestion.zoo.layout import Zoo
+from pgdl_measures.errors import PgdlError
+
+
+@dataclass(frozen=True)
+class Member:
+    """A model of the collection."""
+
+    name: str
+    task: str
+    model: str  # model_<id>
+    parameters: int
+    training_accuracy: float
+    test_accuracy: float | None
+    warning: str | None  # why its training accuracy is not to be believed
+
+
+def collect(
+    root: Path,
+    paths: Mapping[str, Path],
+    data: Data,
+    scale: str,
+    step: Callable[[str], None] = lambda name: None,
+) -> tuple[list[Member], dict[str, str]]:
+    """The models by name as members, and why some of them could not be taken.
+
+    `data` of bytes is in the scale "none". `step` is called after each model.
+    """
+    members, refused = [], {}
+    collection = _Collection(Zoo(root), data, scale)
+    with collection.zoo.locked():
+        collection.check()
+        for name, path in paths.items():
+            try:
+                members.append(collection.member(name, path))
+            except PgdlError as error:
+                refused[name] = str(error)
+            step(name)
+    return members, refused
+
+
+class _Collection:
+    def __init__(self, zoo: Zoo, data: Data, scale: str) -> None:
+        self.zoo, self._data, self._scale = zoo, data, scale
+        self._fingerprint = data.fingerprint()
+
+    def check(self) -> None:
+        """Raises where the folder has models of other data."""
+        for task, settings in self.zoo.tasks().items():
+            if settings.get("source_data") != self._fingerprint:
+                raise ZooError(
+                    f"{self.zoo.root}: has models of other data (task {task}); choose another "
+                    "output folder"
+                )
+
+    def member(self, name: str, path: Path) -> Member:
+        """The model of a path, written unless it is there."""
+        digest = _digest(path)
+        for task in self.zoo.tasks():
+            for number, record in self.zoo.records(task).items():
+                if (record["file"], record["scale"]) == (digest, self._scale):
+                    return _member(name, task, number, record)
+        return self._write(name, path, digest)
+
+    def _write(self, name: str, path: Path, digest: str) -> Member:
+        from ingestion.any_model import read_model
+        from ingestion.keras_names import corpus_weights
+
+        config, model = read_model(path)
+        check_fits(model, self._data, path)
+        data = scaled_for(model, self._data, self._scale)
+        task = data.scale
+        if task not in self.zoo.tasks():
+            self.zoo.set_task(task, {"source_data": self._fingerprint})
+        self.zoo.write_data(task, data)
+        training = share_correct(model, data.train)
+        record = {
+            "file": digest,
+            "scale": self._scale,
+            "parameters": model.count_params(),
+            "metrics": {
+                "train_acc": training,
+                "test_acc": share_correct(model, data.test) if len(data.test) else None,
+            },
+            "warning": accuracy_warning(training, data, recorded_accuracy(path)),
+        }
+        weights = {"weights.hdf5": corpus_weights(model, config)}
+        numbers = [number for other in self.zoo.tasks() for number in self.zoo.records(other)]
+        number = max(numbers, default=-1) + 1
+        self.zoo.write_model(task, number, config, weights, record)
+        return _member(name, task, number, record)
+
+
+def _member(name: str, task: str, number: int, record: Mapping[str, Any]) -> Member:
+    metrics = record["metrics"]
+    return Member(
+        name,
+        task,
+        f"model_{number}",
+        record["parameters"],
+        metrics["train_acc"],
+        metrics["test_acc"],
+        record["warning"],
+    )
+
+
+def _digest(path: Path) -> str:
+    """Of a file, or of all files of a folder."""
+    digest = hashlib.sha256()
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    for file in files:
+        digest.update(file.name.encode())
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:16]

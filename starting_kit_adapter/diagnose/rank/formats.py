@@ -1,0 +1,152 @@
+"""A ranking as text, JSON, CSV, Markdown, and as a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import asdict
+from html import escape
+from typing import Any
+
+from pgdl_measures.ranking.result import Ranking, Row
+from scoring.markup import Column, items, table
+from scoring.report.sheets import Sheet, markdown
+
+_TITLES = {
+    "accuracy": "Models by predicted test accuracy",
+    "gap": "Models by predicted generalization gap",
+}
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --line: #8884; --mark: #fc03; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; }}
+body {{ max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }}
+.scroll {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; }}
+th, td {{ text-align: left; padding: .25rem 1rem .25rem 0; }}
+th.number, td.number {{ text-align: right; }}
+tr {{ border-bottom: 1px solid var(--line); }}
+caption {{ text-align: left; opacity: .8; }}
+tbody th {{ font-weight: inherit; }}
+tr.marked {{ background: var(--mark); font-weight: 600; }}
+.pick {{ font-size: 1.5rem; font-weight: 600; margin: 0; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<p class="pick">{pick}</p>
+{words}
+{table}
+{truth}
+</body>
+</html>
+"""
+
+
+def to_text(ranking: Ranking) -> str:
+    """The table and the answer in words."""
+    return f"{ranking}\n"
+
+
+def to_markdown(ranking: Ranking) -> str:
+    """The table, with the answer in words below."""
+    rows = tuple(tuple(_text(cell) for cell in row) for row in ranking.cells())
+    sheet = Sheet(_TITLES[ranking.by], tuple(ranking.headers), rows)
+    return markdown([sheet], ranking.summary().splitlines())
+
+
+def to_csv(ranking: Ranking) -> str:
+    """A line per model, numbers in full."""
+    rows = [_numbers(row) for row in ranking.rows]
+    file = io.StringIO()
+    writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+def to_json(ranking: Ranking) -> str:
+    """Everything that is known."""
+    content: dict[str, Any] = {
+        "by": ranking.by,
+        "pick": ranking.pick,
+        "not_told_apart": list(ranking.not_told_apart),
+        "cautions": list(ranking.concerns),
+        "left_out": dict(ranking.left_out),
+        "measures": {m.name: {"unit": m.unit or None, **m.options} for m in ranking.measures},
+        "models": [
+            {
+                **_facts(row),
+                "measures": {name: asdict(one) for name, one in row.estimates.items()},
+            }
+            for row in ranking.rows
+        ],
+    }
+    if ranking.agreements:
+        content["agreement_with_truth"] = [asdict(one) for one in ranking.agreements]
+    return json.dumps(content, indent=1) + "\n"
+
+
+def to_html(ranking: Ranking) -> str:
+    """A self-contained page."""
+    words_columns = ("90 %", "model")
+    columns = [Column(h, numeric=h not in words_columns) for h in ranking.headers]
+    rows = [[escape(_text(cell)) for cell in row] for row in ranking.cells()]
+    summary = ranking.summary().splitlines()
+    truth = ""
+    if ranking.agreements:
+        cells = [
+            [escape(one.name), f"{one.tau:.2f}", f"{100 * one.regret:.1f}"]
+            for one in ranking.agreements
+        ]
+        heads = [
+            Column("chosen by", numeric=False),
+            Column("Kendall's tau"),
+            Column("regret, points"),
+        ]
+        truth = table("Against the truth, which took no part in the ranking", heads, cells)
+    return _PAGE.format(
+        title=_TITLES[ranking.by],
+        pick=escape(summary[0]),
+        words=items(summary[1:]),
+        table=table(_TITLES[ranking.by], columns, rows, marked=0),
+        truth=truth,
+    )
+
+
+FORMATS = {"text": to_text, "json": to_json, "csv": to_csv, "markdown": to_markdown}
+
+
+def _facts(row: Row) -> dict[str, Any]:
+    return {
+        "model": row.model.name,
+        "rank": row.rank,
+        "rank_low": row.low,
+        "rank_high": row.high,
+        "mean_rank": row.mean_rank,
+        "parameters": row.model.parameters,
+        "train_acc": row.model.training_accuracy,
+        "test_acc": row.model.test_accuracy,
+    }
+
+
+def _numbers(row: Row) -> dict[str, Any]:
+    found = _facts(row)
+    for name, one in row.estimates.items():
+        found[name] = one.value
+        found[f"{name}_predicted"] = one.shown
+        found[f"{name}_standard_error"] = one.standard_error
+    return found
+
+
+def _text(cell: object) -> str:
+    if cell is None:
+        return "-"
+    return f"{cell:.4f}" if isinstance(cell, float) else str(cell)
