@@ -53,6 +53,7 @@ def _draw(found: Sequence[Prediction], rng: np.random.Generator) -> np.ndarray:
     seeds = max(len(one.gaps) for one in found)
     rows = rng.integers(0, seeds, max(1, seeds - 1))
     chosen = rng.integers(0, len(found), max(1, len(found) - 1))
-    slopes = np.exp(rng.uniform(*np.log(SLOPES), len(chosen)))
+    low, high = np.log(SLOPES)
+    slopes = np.exp(rng.uniform(low, high, len(chosen)))
     scores = [found[i].scores(rows, slope) for i, slope in zip(chosen, slopes)]
     return rankdata(-np.array(scores), axis=1).mean(axis=0)
