@@ -57,9 +57,9 @@ class GapMonitor(tf.keras.callbacks.Callback):
         if every < 1 or examples < 1:
             raise MeasureError(f"every={every}, examples={examples}; expected positive numbers")
         chosen = with_shared_options([complexity(name) for name in measures], options)
-        self._measures = [limited(measure, examples) for measure in chosen]
+        self.measures = [limited(measure, examples) for measure in chosen]
         self._dataset, self._every, self._examples = dataset, every, examples
-        self._data: TrainingData | None = None
+        self.data: TrainingData | None = None
         self._last: dict[str, float] = {}
         self.seconds: list[float] = []  # of each measurement; the first one traces the graphs
 
@@ -73,14 +73,14 @@ class GapMonitor(tf.keras.callbacks.Callback):
     def _measure(self) -> None:
         start = time.perf_counter()
         rank = len(self.model.input_shape) - 1
-        if self._data is None:
-            self._data = _sample(training_data(self._dataset, example_rank=rank), self._examples)
-        subject = Subject(self.model, self._data)
-        found = measured(self._measures, subject)
+        if self.data is None:
+            self.data = _sample(training_data(self._dataset, example_rank=rank), self._examples)
+        subject = Subject(self.model, self.data)
+        found = measured(self.measures, subject)
         for name, reason in found.refusals.items():
             raise MeasureError(f"{name} cannot be followed: {reason}")
         self._last = dict(found)
-        with_unit = [measure for measure in self._measures if measure.unit]
+        with_unit = [measure for measure in self.measures if measure.unit]
         if with_unit:
             training = np.array(accuracy(subject.network, subject.data))
             changed = [

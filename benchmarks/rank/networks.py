@@ -1,8 +1,8 @@
-"""Networks to rank: six architectures, three of them also augmented, saved early and late.
+"""Networks to rank: five architectures, two of them also augmented, saved early and late.
 
     python benchmarks/rank/networks.py cifar10.npz -o networks
 
-writes `data.npz` (4,000 training images and the whole test set) and 20 `.keras` files. About 7
+writes `data.npz` (4,000 training images and the whole test set) and 16 `.keras` files. About 5
 minutes on one core.
 """
 
@@ -73,15 +73,6 @@ def resnet(x: tf.Tensor) -> tf.Tensor:
     return L.GlobalAveragePooling2D()(x)
 
 
-def mobile(x: tf.Tensor) -> tf.Tensor:
-    """Depthwise separable convolutions."""
-    x = _conv(x, 16)
-    for filters in (32, 64, 128):
-        x = L.DepthwiseConv2D(3, 2, padding="same", use_bias=False)(x)
-        x = _conv(L.ReLU()(L.BatchNormalization(momentum=0.9)(x)), filters, size=1)
-    return L.GlobalAveragePooling2D()(x)
-
-
 NETWORKS: dict[str, tuple[Callable[[tf.Tensor], tf.Tensor], bool]] = {  # and whether to augment
     "mlp": (mlp, False),
     "convnet": (convnet, False),
@@ -91,8 +82,6 @@ NETWORKS: dict[str, tuple[Callable[[tf.Tensor], tf.Tensor], bool]] = {  # and wh
     "vgg_flips": (vgg, True),
     "nin": (nin, False),
     "resnet": (resnet, False),
-    "resnet_flips": (resnet, True),
-    "mobile": (mobile, False),
 }
 
 

@@ -1,0 +1,93 @@
+"""GapMonitor: measures in the logs of every epoch, where other callbacks find them."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import pgdl_measures
+from pgdl_measures.errors import MeasureError
+
+pytestmark = pytest.mark.keras2
+
+RNG = np.random.default_rng(0)
+LABELS = np.arange(200) % 2
+INPUTS = (RNG.standard_normal((200, 5)) + LABELS[:, None]).astype(np.float32)
+
+
+def compiled() -> tf.keras.Model:
+    tf.keras.utils.set_random_seed(0)
+    layers = [tf.keras.Input((5,)), tf.keras.layers.Dense(8, "relu"), tf.keras.layers.Dense(2)]
+    model = tf.keras.Sequential(layers)
+    loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("adam", loss, metrics=["accuracy"])
+    return model
+
+
+def fit(model: tf.keras.Model, *callbacks: tf.keras.callbacks.Callback, epochs: int = 3):
+    return model.fit(
+        INPUTS, LABELS, epochs=epochs, batch_size=50, verbose=0, callbacks=list(callbacks)
+    )
+
+
+def test_other_callbacks_find_the_measures_and_their_values_are_those_of_the_model(tmp_path: Path):
+    model = compiled()
+    monitor = pgdl_measures.GapMonitor((INPUTS, LABELS), ("mixup", "path_norm"), batches=2)
+    save = tf.keras.callbacks.ModelCheckpoint(
+        str(tmp_path / "best.h5"),
+        monitor="predicted_accuracy",
+        mode="max",
+        save_best_only=True,
+        save_weights_only=False,
+    )
+    log = tf.keras.callbacks.CSVLogger(str(tmp_path / "log.csv"))
+    history = fit(model, monitor, save, log).history
+    assert len(history["mixup"]) == len(history["predicted_accuracy"]) == 3
+    mixup = pgdl_measures.complexity("mixup", batches=2)(model, (INPUTS, LABELS))
+    assert history["mixup"][-1] == mixup
+    assert history["predicted_accuracy"][-1] == pytest.approx(-mixup)
+    rows = list(csv.DictReader((tmp_path / "log.csv").open()))
+    assert [float(row["mixup"]) for row in rows] == pytest.approx(history["mixup"])
+    assert (tmp_path / "best.h5").exists()
+    assert len(monitor.seconds) == 3
+
+
+def test_training_is_the_same_with_and_without_it():
+    watched = compiled()
+    fit(watched, pgdl_measures.GapMonitor((INPUTS, LABELS), batches=1))
+    alone = compiled()
+    fit(alone)
+    for a, b in zip(alone.get_weights(), watched.get_weights()):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_it_measures_every_so_many_epochs_and_repeats_the_last_value_between():
+    monitor = pgdl_measures.GapMonitor((INPUTS, LABELS), every=2, batches=1)
+    values = fit(compiled(), monitor, epochs=5).history["mixup"]
+    assert len(monitor.seconds) == 3
+    assert values[0] == values[1] and values[2] == values[3]
+
+
+def test_early_stopping_stops_by_it():
+    monitor = pgdl_measures.GapMonitor((INPUTS, LABELS), batches=1)
+    stop = tf.keras.callbacks.EarlyStopping(
+        monitor="predicted_accuracy", mode="max", patience=1, restore_best_weights=True
+    )
+    assert len(fit(compiled(), monitor, stop, epochs=60).history["mixup"]) < 60
+
+
+def test_the_cost_is_bounded_by_the_number_of_examples():
+    model = compiled()
+    monitor = pgdl_measures.GapMonitor((INPUTS, LABELS), examples=128, batch_size=16)
+    fit(model, monitor, epochs=1)
+    assert [len(monitor.data), monitor.measures[0].options["batches"]] == [128, 8]
+
+
+def test_a_measure_that_does_not_apply_says_so():
+    monitor = pgdl_measures.GapMonitor((INPUTS, LABELS), ("contre_gap",))
+    with pytest.raises(MeasureError, match="contre_gap cannot be followed: the inputs have shape"):
+        fit(compiled(), monitor, epochs=1)
