@@ -1,6 +1,6 @@
 """The ranking of `pgdl rank --format json` beside the truth, as the Markdown of docs/rank.md.
 
-    python benchmarks/rank/table.py benchmarks/results/rank/cifar10.json
+python benchmarks/rank/table.py benchmarks/results/rank/cifar10.json
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ from scoring.report.explain import explained, most_explaining
 from scoring.report.formats import to_csv, to_json, to_markdown
 from scoring.report.leaderboard import Leaderboard, leaderboard
 from scoring.report.notes import notes
+from scoring.report.page import report_page
 from scoring.report.published import ROWS, TASKS, published_scores
 
 
@@ -38,6 +39,24 @@ def test_numbers_are_those_of_scipy_and_of_the_score(fake: FakeRun, board: Leade
             assert entry.spearman == pytest.approx(stats.spearmanr(gap, values).statistic)
             assert entry.seconds == pytest.approx(0.5 + np.mean(range(MODELS)))
             assert entry.interval.low <= entry.score <= entry.interval.high + 1e-9
+
+
+def test_four_models_with_a_perfect_score_are_no_headline(tmp_path: Path) -> None:
+    entries = {
+        str(i): {
+            "hparams": {"width": {"possible_values": [8, 16], "current_value": 8 + 8 * (i // 2)}},
+            "metrics": {"train_acc": 1.0, "test_acc": 0.9 - i / 20},
+        }
+        for i in range(4)
+    }
+    (tmp_path / "reference/few").mkdir(parents=True)
+    (tmp_path / "reference/few/model_configs.json").write_text(json.dumps(entries))
+    write_predictions(tmp_path / "out/knows/few.predict", np.arange(4.0))
+    found = leaderboard(tmp_path / "reference", tmp_path / "out", replicates=100)
+    assert found.rows[0].entries["few"].score == pytest.approx(1)
+    assert found.rows[0].entries["few"].interval is None
+    assert any("few: 4 models are too few to compare measures" in note for note in notes(found))
+    assert "Too few models to say which measure is best" in report_page(found, name="few")
 
 
 def test_the_measure_that_knows_the_gap_is_first_with_100(board: Leaderboard) -> None:
