@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import positive
 from starting_kit_adapter.terminal.run_options import (
     add_again_arguments,
@@ -18,6 +19,7 @@ from starting_kit_adapter.terminal.run_options import (
     make_limits,
     parse_option,
 )
+from starting_kit_adapter.terminal.stopping import tell_stopped
 from starting_kit_adapter.terminal.text import Progress
 
 if TYPE_CHECKING:
@@ -93,6 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--html", type=Path, metavar="PAGE", help="also write a page")
     parser.add_argument("--image-size", type=positive, help="make images of tfds data N x N")
+    add_custom(parser)
     add_again_arguments(parser)
     add_time_limit(parser)
     add_worker_arguments(parser)
@@ -145,12 +148,13 @@ def run(args: argparse.Namespace) -> int:
                     executor=make_executor(vars(args)),
                     retry_failed=bool(args.retry_failed),
                     recompute=bool(args.recompute),
+                    custom=args.custom or (),
                     listener=Listener(planned, step, warn),
                 )
-        except KeyboardInterrupt:
-            again = "; the same command continues from here" if args.output else ""
-            print(f"interrupted{again}", file=sys.stderr)
-            return 130
+        except KeyboardInterrupt as error:
+            if args.output is None:
+                return tell_stopped(error, "with -o OUT, the same command would resume")
+            return tell_stopped(error)
     print(FORMATS[args.format](ranking), end="")
     if args.html:
         from scoring.files import write_whole

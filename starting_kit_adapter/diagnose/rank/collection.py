@@ -7,7 +7,7 @@ same file again. The models that take images in one scale are one task, named by
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,14 +38,16 @@ def collect(
     paths: Mapping[str, Path],
     data: Data,
     scale: str,
+    custom: Sequence[str] = (),
     step: Callable[[str], None] = lambda name: None,
 ) -> tuple[list[Member], dict[str, str]]:
     """The models by name as members, and why some of them could not be taken.
 
-    `data` of bytes is in the scale "none". `step` is called after each model.
+    `data` of bytes is in the scale "none"; `custom` are modules with layers of the user's own.
+    `step` is called after each model.
     """
     members, refused = [], {}
-    collection = _Collection(Zoo(root), data, scale)
+    collection = _Collection(Zoo(root), data, scale, custom)
     with collection.zoo.locked():
         collection.check()
         for name, path in paths.items():
@@ -58,8 +60,8 @@ def collect(
 
 
 class _Collection:
-    def __init__(self, zoo: Zoo, data: Data, scale: str) -> None:
-        self.zoo, self._data, self._scale = zoo, data, scale
+    def __init__(self, zoo: Zoo, data: Data, scale: str, custom: Sequence[str]) -> None:
+        self.zoo, self._data, self._scale, self._custom = zoo, data, scale, custom
         self._fingerprint = data.fingerprint()
 
     def check(self) -> None:
@@ -84,7 +86,7 @@ class _Collection:
         from ingestion.any_model import read_model
         from ingestion.keras_names import corpus_weights
 
-        config, model = read_model(path)
+        config, model = read_model(path, self._custom)
         check_fits(model, self._data, path)
         data = scaled_for(model, self._data, self._scale)
         task = data.scale
