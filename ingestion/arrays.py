@@ -164,9 +164,10 @@ def of_one_shape(data: Mapping[str, Data]) -> tuple[dict[str, Data], list[str]]:
                 "images can be given more channels"
             )
         black = float(one.train.images.min())
-        common[name] = Data(
-            *(_padded(split, height, width, channels, black) for split in (one.train, one.test))
+        train, test = (
+            _padded(split, height, width, channels, black) for split in (one.train, one.test)
         )
+        common[name] = replace(one, train=train, test=test)
         notes.append(
             f"images of {name} {one.shape} are padded to {(height, width, channels)}, as the "
             "other data is"
