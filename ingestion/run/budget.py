@@ -17,8 +17,8 @@ RULES = ("model", "task")
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What a model may use."""
+class TimeLimit:
+    """The time that a model may take, by itself or by the kit's rule."""
 
     seconds: float = COMPETITION_SECONDS
     rule: str = "model"  # one of RULES

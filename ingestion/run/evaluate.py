@@ -15,7 +15,7 @@ from typing import Any
 
 from ingestion.corpus import Corpus, Task, common_offers, find_corpus
 from ingestion.quiet import import_tensorflow
-from ingestion.run.budget import Limits
+from ingestion.run.budget import TimeLimit
 from ingestion.run.chosen import choose_measures
 from ingestion.run.executors.local import LocalExecutor
 from ingestion.run.executors.process import WorkerSettings
@@ -35,7 +35,7 @@ def evaluate(
     tasks: Iterable[str] | None = None,
     models: Iterable[str] | None = None,
     max_models: int | None = None,
-    limits: Limits | None = None,
+    limits: TimeLimit | None = None,
     workers: int | None = None,
     threads: int = 1,
     executor: Executor | None = None,
@@ -66,7 +66,7 @@ def evaluate(
     request = Request(
         asked,
         _measures(measures, options or {}, seed, asked),
-        limits or Limits(),
+        limits or TimeLimit(),
         seed or 0,
         executor.threads,
         None if models is None else _model_ids(models, asked),

@@ -18,7 +18,7 @@ from typing import Any
 from ingestion.corpus import Task
 from ingestion.run import fingerprint
 from ingestion.run.architecture import architecture
-from ingestion.run.budget import Limits
+from ingestion.run.budget import TimeLimit
 from ingestion.run.fingerprint import FileCheck, model_files
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import PgdlError
@@ -52,7 +52,7 @@ class Request:
 
     tasks: Sequence[Task]
     measures: Sequence[Measure]
-    limits: Limits = field(default_factory=Limits)
+    limits: TimeLimit = field(default_factory=TimeLimit)
     seed: int = 0  # written to the record; the measures have it among their options
     threads: int = 1  # of each worker
     models: frozenset[str] | None = None  # only these

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ingestion.run.budget import COMPETITION_SECONDS, RULES, Limits
+from ingestion.run.budget import COMPETITION_SECONDS, RULES, TimeLimit
 from pgdl_measures.errors import PgdlError
 from scoring.files import parse_json
 from starting_kit_adapter.terminal.custom import add_custom
@@ -134,10 +134,10 @@ def add_time_limit(group: argparse._ActionsContainer) -> None:
     )
 
 
-def make_limits(given: Mapping[str, Any]) -> Limits:
+def make_limits(given: Mapping[str, Any]) -> TimeLimit:
     """The limits of these options; those that are missing or None have their defaults."""
     settings = _with_defaults(given)
-    return Limits(settings["time_limit"], settings["time_rule"])
+    return TimeLimit(settings["time_limit"], settings["time_rule"])
 
 
 def make_executor(given: Mapping[str, Any]) -> Executor:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ingestion.corpus import find_corpus
 from ingestion.run import fingerprint
-from ingestion.run.budget import Limits
+from ingestion.run.budget import TimeLimit
 from ingestion.run.executors.outcome import Files, Finished, Measured, Outcome, Step, Tally
 from ingestion.run.fingerprint import model_files, stamp
 from ingestion.run.plan import Job, Request
@@ -37,7 +37,7 @@ def measure(name: str, **options: object) -> Measure:
 
 
 def request(root: Path, *measures: Measure, **settings: object) -> Request:
-    limits = settings.pop("limits", Limits())
+    limits = settings.pop("limits", TimeLimit())
     return Request(find_corpus(root).tasks, measures, limits, **settings)  # type: ignore[arg-type]
 
 

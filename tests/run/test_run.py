@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from run_plans import done, measure, request, write_corpus
 
-from ingestion.run.budget import Limits
+from ingestion.run.budget import TimeLimit
 from ingestion.run.executors.outcome import Outcome
 from ingestion.run.executors.queue import Queue
 from ingestion.run.loop import Listener, Report, run
@@ -122,7 +122,7 @@ def test_by_the_kits_rule_models_after_the_one_that_uses_up_the_budget_exceed_it
 ) -> None:
     # 4 models of 25 seconds may use 100; the second model ends at 120. Of 2 models, the first.
     out, hands = tmp_path / "out", Hands(seconds=60.0)
-    report = start(corpus, out, hands, GI, limits=Limits(25.0, "task"))
+    report = start(corpus, out, hands, GI, limits=TimeLimit(25.0, "task"))
     assert list(predicted(out, "gi", "t").values()).count("EXCEEDED") == 2
     assert list(predicted(out, "gi", "u").values()).count("EXCEEDED") == 1
     assert len(hands.models) == 3  # no more were tried
@@ -131,7 +131,7 @@ def test_by_the_kits_rule_models_after_the_one_that_uses_up_the_budget_exceed_it
 
 
 def test_the_kits_budget_is_not_refilled_by_a_resume(corpus: Path, tmp_path: Path) -> None:
-    out, limits = tmp_path / "out", Limits(25.0, "task")
+    out, limits = tmp_path / "out", TimeLimit(25.0, "task")
     with pytest.raises(KeyboardInterrupt):
         start(corpus, out, Hands(60.0, stop=1), GI, limits=limits)
     start(corpus, out, Hands(60.0), GI, limits=limits)
@@ -139,5 +139,5 @@ def test_the_kits_budget_is_not_refilled_by_a_resume(corpus: Path, tmp_path: Pat
 
 
 def test_the_step_limit_follows_the_rule() -> None:
-    assert Limits(300.0).step_seconds(96) == 300.0
-    assert Limits(300.0, "task").step_seconds(96) == 28800.0
+    assert TimeLimit(300.0).step_seconds(96) == 300.0
+    assert TimeLimit(300.0, "task").step_seconds(96) == 28800.0

@@ -70,7 +70,7 @@ def ask(args: argparse.Namespace) -> Question:
     custom = args.custom or ()
     _check_alike(paths, custom)
     origin = found_sets.find_origin(paths.values())
-    train, test = found_sets.limits(origin, args.train_examples, args.test_examples)
+    train, test = found_sets.sizes(origin, args.train_examples, args.test_examples)
     first, *further = args.data
 
     def read(part: str, source: str = first) -> Split:

@@ -48,10 +48,10 @@ def find_origin(paths: Iterable[Path]) -> Origin | None:
     )
 
 
-def limits(
+def sizes(
     origin: Origin | None, train: int | None, test: int | None
 ) -> tuple[int | None, int | None]:
-    """How many training and test examples: as many as the zoo used, where it is not said."""
+    """The numbers of training and test examples; by default those that the zoo used."""
     if origin is None:
         return train, test
     return train or origin.train_examples, test or origin.test_examples
