@@ -22,20 +22,15 @@ import tensorflow as tf
 
 from ingestion.custom import Custom
 from ingestion.errors import CorpusError
+from ingestion.keras_calls import MODELS, keras2_call, tensor_of
 from ingestion.keras_operations import is_operation, is_tensorflow_function
+from ingestion.stock_layers import REFUSED, is_stock_module, parameters, stock_class
 
-MODELS = ("Functional", "Sequential")
 OPERATION_LAYERS = ("TFOpLambda", "SlicingOpLambda")  # in which Keras 2 wraps functions
 CUSTOM = "custom"  # the module of what the user's own module defines
 
 _OPS = "keras.src.ops"
-_layers = tf.keras.layers
-# These run a function or another program, read files by name, or do nothing by themselves.
 # fmt: off
-_REFUSED = frozenset({
-    "AbstractRNNCell", "DenseFeatures", "FlaxLayer", "IntegerLookup", "JaxLayer", "Lambda", "Layer",
-    "StringLookup", "TFSMLayer", "TextVectorization", "TorchModuleWrapper", "Wrapper",
-})
 _TYPES = frozenset({
     "bfloat16", "bool", "float16", "float32", "float64", "int8", "int16", "int32", "int64",
     "mixed_bfloat16", "mixed_float16", "uint8", "uint16",
@@ -60,22 +55,6 @@ _DEEPEST = 64  # models in models, lists in lists
 def checked_config(saved: Any, path: Path, custom: Custom | None = None) -> dict[str, Any]:
     """The configuration of a `Sequential` or functional model, checked; `path` is for errors."""
     return _Checker(path, custom or Custom()).model(saved, "the model", 0)
-
-
-def stock_class(name: Any) -> Any:
-    """Keras' own layer class of that name; None where a network may not have it."""
-    found = getattr(_layers, name, None) if isinstance(name, str) else None
-    if found is None or not inspect.isclass(found) or name in _REFUSED:
-        return _convnext_class(name)
-    return found if issubclass(found, _layers.Layer) else None
-
-
-def _convnext_class(name: Any) -> Any:
-    """The two layers that Keras defines for one of its `keras.applications` alone."""
-    if name not in ("LayerScale", "StochasticDepth"):
-        return None
-    module = inspect.getmodule(inspect.unwrap(tf.keras.applications.ConvNeXtTiny))
-    return getattr(module, name, None)
 
 
 class _Checker:
@@ -168,7 +147,7 @@ class _Checker:
         return _written("keras.layers", kind, config)
 
     def _unknown(self, where: str, kind: Any, saved: Mapping[str, Any]) -> str:
-        if kind in _REFUSED:
+        if kind in REFUSED:
             return (
                 f"{where} is a {kind}, which could run code or read files of its own; replace it "
                 "by Keras' other layers and save the model again"
@@ -181,7 +160,7 @@ class _Checker:
         )
 
     def _stock_arguments(self, saved: Any, cls: Any, where: str, depth: int) -> dict[str, Any]:
-        known = _parameters(cls)
+        known = parameters(cls)
         arguments = {}
         for key, value in saved.items():
             if _TRAINING.fullmatch(str(key)):
@@ -241,7 +220,7 @@ class _Checker:
         if not isinstance(config, dict):
             raise self._error(f"{where} is a {_short(kind)}, which is not known")
         if kind == "__keras_tensor__":
-            tensor = _tensor(self._history(config.get("keras_history"), where))
+            tensor = tensor_of(self._history(config.get("keras_history"), where))
             if "shape" in config and "dtype" in config:  # for Keras; they follow from the rest
                 tensor["config"]["shape"] = self._value(config["shape"], where, depth)
                 tensor["config"]["dtype"] = self._type(config["dtype"], where)
@@ -318,7 +297,10 @@ class _Checker:
             if not isinstance(args, list) or not isinstance(kwargs, dict):
                 raise self._error(f"{where} has the call {_short(node)}; expected its arguments")
         else:
-            args, kwargs = self._keras2_node(node, where)
+            call = keras2_call(node)
+            if call is None:
+                raise self._error(f"{where} has the call {_short(node)}; expected [[layer, 0, 0]]")
+            args, kwargs = call
         return {
             "args": [self._value(arg, where, depth) for arg in args],
             # Whether it is training, the caller of the model says: Keras 3 writes what it was.
@@ -327,65 +309,9 @@ class _Checker:
             },
         }
 
-    def _keras2_node(self, node: Any, where: str) -> tuple[list[Any], dict[str, Any]]:
-        """Keras 2 writes [[layer, call, output, kwargs], …], without the outer list if one is."""
-        if isinstance(node, list) and len(node) == 4 and isinstance(node[0], str):
-            node, alone = [node], True
-        else:
-            alone = isinstance(node, list) and len(node) == 1
-        if not isinstance(node, list) or not all(
-            isinstance(t, list) and len(t) in (3, 4) for t in node
-        ):
-            raise self._error(
-                f"{where} has the call {_short(node)}; expected [[layer, 0, 0, {{}}]]"
-            )
-        kwargs: dict[str, Any] = {}
-        tensors = []
-        for taken in node:
-            tensors.append(taken[2] if taken[0] == "_CONSTANT_VALUE" else _tensor(taken[:3]))
-            if len(taken) == 4 and isinstance(taken[3], dict):
-                kwargs.update({key: _keras2_tensors(value) for key, value in taken[3].items()})
-        return [tensors[0] if alone else tensors], kwargs
-
 
 def _written(module: str, kind: Any, config: Any, registered: str | None = None) -> dict[str, Any]:
     return {"module": module, "class_name": kind, "config": config, "registered_name": registered}
-
-
-def _tensor(history: list[Any]) -> dict[str, Any]:
-    return {"class_name": "__keras_tensor__", "config": {"keras_history": history}}
-
-
-def _keras2_tensors(value: Any) -> Any:
-    """Tensors among the keyword arguments of a call: [layer, call, output]."""
-    if isinstance(value, dict):
-        return {key: _keras2_tensors(item) for key, item in value.items()}
-    if not isinstance(value, list):
-        return value
-    if len(value) == 3 and isinstance(value[0], str) and all(type(i) is int for i in value[1:]):
-        return _tensor(value)
-    return [_keras2_tensors(item) for item in value]
-
-
-def is_stock_module(module: Any, kind: str = "layers") -> bool:
-    """Whether that is where Keras keeps its own; some versions do not say."""
-    if module is None or module in ("builtins", "keras"):
-        return True
-    pattern = rf"(tf_)?keras(\.src)?(\.{kind}|\.engine|\.applications\.convnext)(\.\w+)*"
-    return isinstance(module, str) and re.fullmatch(pattern, module) is not None
-
-
-def _parameters(cls: Any) -> set[str]:
-    """The arguments of a layer class and of the layers that it is a kind of."""
-    names = {"name", "dtype", "trainable", "batch_input_shape", "batch_shape", "input_shape"}
-    for base in inspect.getmro(cls):
-        init = vars(base).get("__init__")
-        if init is not None:
-            parameters = inspect.signature(init).parameters
-            names |= set(parameters)
-            if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
-                break
-    return names
 
 
 def _short(value: Any) -> str:

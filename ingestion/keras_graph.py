@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from ingestion.custom import Custom
 from ingestion.errors import CorpusError, first_line
-from ingestion.keras_config import CUSTOM, MODELS, OPERATION_LAYERS, checked_config, stock_class
+from ingestion.keras_calls import MODELS, first_calls, output_of, resolved, values_of
+from ingestion.keras_config import CUSTOM, OPERATION_LAYERS, checked_config
 from ingestion.keras_names import counted, snake_case
 from ingestion.keras_operations import operation, tensorflow_function
+from ingestion.stock_layers import stock_class
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class _Builder:
         if kind in OPERATION_LAYERS:
             return tensorflow_function(config["function"])
         if _is_operation(entry):
-            return operation(kind, _values(config))
+            return operation(kind, values_of(config))
         cls = (
             self._custom.objects[entry["registered_name"]]
             if module == CUSTOM
@@ -111,7 +112,7 @@ class _Builder:
         if kind == "BatchNormalization" and isinstance(axis, list) and len(axis) == 1:
             config = {**config, "axis": axis[0]}
         try:
-            arguments = _values(config)
+            arguments = values_of(config)
             if module == CUSTOM or _has_objects(list(config.values())):
                 return cls.from_config(arguments)
             return cls(**arguments)
@@ -149,7 +150,7 @@ class _Builder:
                 raise CorpusError(self._path, f"has two layers named {entry['config']['name']!r}")
             is_input = entry["class_name"] == "InputLayer"
             tensors[entry["config"]["name"]] = [[self._input(entry)]] if is_input else []
-        first = _first_calls(config)
+        first = first_calls(config)
         waiting = [(e, node) for e in config["layers"] for node in e["inbound_nodes"]]
         while waiting:
             left, begun = [], set()
@@ -157,7 +158,7 @@ class _Builder:
                 name = entry["config"]["name"]
                 try:
                     # Calls of one layer come in their order, and each after what it takes.
-                    ready = None if name in begun else _resolved(node, tensors, first)
+                    ready = None if name in begun else resolved(node, tensors, first)
                 except KeyError as error:
                     raise CorpusError(
                         self._path, f"layer {name} takes {error}, which is not a layer"
@@ -172,7 +173,7 @@ class _Builder:
                 raise CorpusError(self._path, f"layers take outputs that there are not: {names}")
             waiting = left
         ends = [
-            [_output(end, tensors, first) for end in config[ends]]
+            [output_of(end, tensors, first) for end in config[ends]]
             for ends in ("input_layers", "output_layers")
         ]
         if any(tensor is None for end in ends for tensor in end):
@@ -213,73 +214,3 @@ def _first_shape(entry: Mapping[str, Any]) -> Any:
         or config.get("batch_shape")
         or (_first_shape(inner["layers"][0]) if inner.get("layers") else None)
     )
-
-
-def _first_calls(config: Mapping[str, Any]) -> dict[str, int]:
-    """The number of each layer's first call: Keras 2 counts the making of an inner model as one."""
-    last: dict[str, int] = {}
-
-    def look(value: Any) -> None:
-        if isinstance(value, dict):
-            if value.get("class_name") == "__keras_tensor__":
-                name, node, _ = value["config"]["keras_history"]
-                last[name] = max(last.get(name, 0), node)
-            else:
-                for item in value.values():
-                    look(item)
-        elif isinstance(value, list):
-            for item in value:
-                look(item)
-
-    for entry in config["layers"]:
-        look(entry["inbound_nodes"])
-    for name, node, _ in config["output_layers"]:
-        last[name] = max(last.get(name, 0), node)
-    return {
-        e["config"]["name"]: 1
-        for e in config["layers"]
-        if e["class_name"] in MODELS and last.get(e["config"]["name"], 0) == len(e["inbound_nodes"])
-    }
-
-
-def _output(
-    history: list[Any], tensors: Mapping[str, list[list[Any]]], first: Mapping[str, int]
-) -> Any:
-    """A tensor, or None where its layer was not called so far; KeyError where there is no layer."""
-    name, node, output = history
-    calls, node = tensors[name], node - first.get(name, 0)
-    return calls[node][output] if 0 <= node < len(calls) and output < len(calls[node]) else None
-
-
-def _resolved(
-    node: Mapping[str, Any], tensors: Mapping[str, list[list[Any]]], first: Mapping[str, int]
-) -> tuple[list[Any], dict[str, Any]] | None:
-    """The arguments of a call with tensors in place; None where one is not there yet."""
-    missing = False
-
-    def tensor(history: list[Any]) -> Any:
-        nonlocal missing
-        found = _output(history, tensors, first)
-        missing = missing or found is None
-        return found
-
-    args, kwargs = _values(node["args"], tensor), _values(node["kwargs"], tensor)
-    return None if missing else (args, kwargs)
-
-
-def _values(value: Any, tensor: Callable[[list[Any]], Any] | None = None) -> Any:
-    """Plain values of what stands for tensors, arrays and slices; layers stay as they are."""
-    if isinstance(value, list):
-        return [_values(item, tensor) for item in value]
-    if not isinstance(value, dict):
-        return value
-    kind, config = value.get("class_name"), value.get("config", {})
-    if kind == "__keras_tensor__" and tensor is not None:
-        return tensor(config["keras_history"])
-    if kind == "__numpy__":
-        return np.asarray(config["value"], dtype=config["dtype"])
-    if kind == "__slice__":
-        return slice(*(config[key] for key in ("start", "stop", "step")))
-    if set(value) == {"start", "stop", "step"}:  # Keras 2
-        return slice(value["start"], value["stop"], value["step"])
-    return {key: _values(item, tensor) for key, item in value.items()}

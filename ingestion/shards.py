@@ -15,9 +15,10 @@ _SHARD = 5_000  # examples
 
 
 def write_data(folder: Path, data: Data) -> None:
-    """A folder for each split, with its shards."""
+    """A folder for each split, with its shards; none for a test part that is empty."""
     write_shards(folder / "train", data.train)
-    write_shards(folder / "test", data.test)
+    if len(data.test):
+        write_shards(folder / "test", data.test)
     if data.validation is not None:
         write_shards(folder / "validation", data.validation)
 
@@ -38,10 +39,12 @@ def write_shards(folder: Path, split: Split) -> None:
 
 
 def read_data(task_folder: Path, dataset: str = FIRST_DATASET) -> Data:
-    """A data set of a task, as it was written."""
+    """A data set of a task, as it was written; its test part may be empty."""
     folder = task_folder / dataset
     held = _read(split_shards(folder, "validation")) if (folder / "validation").is_dir() else None
-    train, test = (_read(split_shards(folder, split)) for split in ("train", "test"))
+    train = _read(split_shards(folder, "train"))
+    has_test = (folder / "test").is_dir()
+    test = _read(split_shards(folder, "test")) if has_test else train.take(np.arange(0))
     return Data(train, test, held)
 
 

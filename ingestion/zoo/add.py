@@ -34,8 +34,9 @@ def add(
 ) -> int:
     """Writes the model of a Keras file or a model folder into a task and returns its number.
 
-    `data` may be left out where the task has its data already. A task that is new has the data, the
-    input shape and the names of the hyperparameters of its first model; later ones must agree.
+    `data` may be left out where the task has its data already, and its test part may be empty. A
+    task that is new has the data, the input shape and the names of the hyperparameters of its first
+    model; later ones must agree.
     Images of bytes in `data` are not divided yet: they are taken in the `scale` of the model.
     `warn` is called where the model does not know its training data.
     """
@@ -74,10 +75,9 @@ def add(
             zoo.write_data(task, data, dataset)
         if dataset != FIRST_DATASET:
             config = {**config, "dataset": dataset}
-        metrics = {
-            "train_acc": share_correct(model, data.train),
-            "test_acc": share_correct(model, data.test),
-        }
+        metrics = {"train_acc": share_correct(model, data.train)}
+        if len(data.test):
+            metrics["test_acc"] = share_correct(model, data.test)
         number = _next_number(known or {}, records)
         weights = {"weights.hdf5": corpus_weights(model, config)}
         record = {

@@ -94,9 +94,12 @@ class Zoo:
                 write_data(folder, data)
 
     def write_references(self, task: str) -> None:
-        """Both `model_configs.json` of a task, from the records of its finished models."""
+        """Both `model_configs.json` of a task, from the records of its finished models.
+
+        There are none for a task without test data: no gap is known that they could tell.
+        """
         records = self.records(task)
-        if not records:
+        if not records or any("test_acc" not in record["metrics"] for record in records.values()):
             return
         hparams = [record["hparams"] for record in records.values()]
         for model, values in zip(records, hparams):

@@ -34,6 +34,10 @@ examples:
   pgdl zoo build --data tfds:oxford_iiit_pet --image-size 32 --grid my_grid.json -o zoo/
   pgdl zoo build --data npz:fashion.npz --grid fashion --protocol rescaled --eps 2 -o rescaled/
   pgdl zoo add zoo/ mine.keras --data npz:mine.npz --hparam width=32 --hparam dropout=0.5
+  pgdl zoo add zoo/ vit.keras --custom my_layers       layers that my_layers.py defines
+
+`add` takes Sequential and functional models of any Keras layers. Without x_test and y_test in the
+.npz file the task has no test accuracy: its models can be measured, but no gap is known.
 
 The same command continues an interrupted build. The exit code is 1 if a model could not be
 trained. `pgdl limits --grid` estimates how long a build takes.
@@ -204,9 +208,12 @@ def _add(args: argparse.Namespace) -> int:
     zoo = Zoo(args.output)
     metrics, scale = zoo.records(task)[number]["metrics"], zoo.tasks()[task].get("scale")
     print(
-        f"{args.model} is model_{number} of task {task}: train_acc {metrics['train_acc']:.4f}, "
-        f"test_acc {metrics['test_acc']:.4f}" + (f" ({WORDS[scale]})" if scale else "")
+        f"{args.model} is model_{number} of task {task}: "
+        + ", ".join(f"{name} {value:.4f}" for name, value in metrics.items())
+        + (f" ({WORDS[scale]})" if scale else "")
     )
+    if "test_acc" not in metrics:
+        print("the data has no test part: measures can be run, but not scored against the gap")
     return 0
 
 
@@ -214,7 +221,7 @@ def _data(args: argparse.Namespace) -> Data:
     """The data of a model that is added; its bytes are scaled when the model is known."""
     from ingestion.sources import load_source
 
-    data = load_source(args.data, args.image_size, scale="none")
+    data = load_source(args.data, args.image_size, scale="none", need_test=False)
     return data.limited(args.train_examples, args.test_examples)
 
 

@@ -186,3 +186,16 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path, data: str, name: str) 
         (tmp_path / name).write_bytes(b"not a model")
     with pytest.raises(PgdlError, match=name):
         pgdl_zoo("add", tmp_path / "zoo", tmp_path / name, "--data", data)
+
+
+def test_a_task_may_have_training_data_only(tmp_path: Path, capsys) -> None:
+    np.savez(tmp_path / "mine.npz", x_train=IMAGES, y_train=LABELS)
+    model, root = _functional(), tmp_path / "zoo"
+    model.save(tmp_path / "f.keras")
+    for options in (["--data", f"npz:{tmp_path / 'mine.npz'}"], []):
+        assert pgdl_zoo("add", root, tmp_path / "f.keras", *options) == 0
+    said = capsys.readouterr().out
+    assert "train_acc" in said and "test_acc" not in said and "no test part" in said
+    (task,) = find_corpus(root).tasks
+    assert task.reference is None and len(task.model_ids) == 2
+    assert len(task.shards()) == 1
