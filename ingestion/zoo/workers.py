@@ -159,6 +159,7 @@ class _Worker:
         import_tensorflow()
         import tensorflow as tf
 
+        tf.get_logger().setLevel("ERROR")  # it warns of tracing, which each network needs once
         tf.config.threading.set_intra_op_parallelism_threads(place.threads)
         tf.config.threading.set_inter_op_parallelism_threads(1)
         for gpu in tf.config.list_physical_devices("GPU"):

@@ -164,3 +164,22 @@ def test_a_dot_per_model_is_drawn(tmp_path):
     svg, _ = save_scatter(found, "Fisher ratio", tmp_path / "figure6")
     assert svg.read_text().count("PathCollection_") == len(grid.rows)
     np.testing.assert_array_equal(found.test, reference.test_acc)
+
+
+def test_a_column_that_most_models_lack_leaves_the_others_whole():
+    (grid,) = settings.grids(["transformations"], seed=0)
+    ids = tuple(f"model_{i}" for i in range(6))
+    accuracy = np.linspace(0.5, 0.7, 6)
+    codes = np.arange(6).reshape(6, 1)
+    values = (tuple(range(6)),)
+    reference = Reference("t", ids, ("h",), values, codes, np.ones(6), accuracy)
+    found = {
+        measure.name: dict(zip(ids[: 2 if column == "Fisher ratio" else 6], -accuracy))
+        for (_, column), measure in grid.cells.items()
+    }
+    part = correlate(grid, reference, found)
+    assert (part.models, part.grid.columns, part.left_out) == (6, ("accuracy",), ("Fisher ratio",))
+    assert "most of the models have no value: Fisher ratio" in to_text(part)
+    whole = {name: dict(zip(ids, -accuracy)) for name in found}
+    both = {"branched": part, "chain": correlate(grid, reference, whole)}
+    assert "Fisher ratio, Spearman" in side_by_side(both)
