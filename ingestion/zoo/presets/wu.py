@@ -28,8 +28,8 @@ _PUBLISHED = (
     "(4.1.2)."
 )
 _OURS = (
-    "Which fourteen: more VGGs and ResNets stand for ResNeXt and ShuffleNet, which are not among the "
-    "architectures here. What is standard: SGD with momentum 0.9, "
+    "Which fourteen: more VGGs and ResNets stand for ResNeXt and ShuffleNet, which are not among "
+    "the architectures here. What is standard: SGD with momentum 0.9, "
     "learning rate 0.1 times 0.2 after 60, 120 and 160 of 200 epochs, batch size 128, weight decay "
     "0.0005 (Zagoruyko and Komodakis 2016). Batch normalization in the VGGs."
 )
