@@ -47,7 +47,7 @@ def concerns(
             f"training accuracies differ, from {low:.1%} to {high:.1%}: the model with the "
             "smallest gap need not have the best test accuracy"
         )
-    if len(found) > 1:
+    if len(found) > 1 and len(names) > 1:
         means = [one.scores() for one in found]
         taus = [kendalltau(a, b).statistic for a, b in itertools.combinations(means, 2)]
         tau = float(np.nan_to_num(taus).mean())

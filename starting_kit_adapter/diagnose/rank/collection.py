@@ -95,6 +95,7 @@ class _Collection:
         self.zoo.write_data(task, data)
         training = share_correct(model, data.train)
         record = {
+            "hparams": {},
             "file": digest,
             "scale": self._scale,
             "parameters": model.count_params(),
