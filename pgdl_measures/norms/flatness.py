@@ -9,6 +9,7 @@ w is the vector of all fused kernels, sigma the size of the perturbation that th
   [9] (eq. 57 there) and in the authors' code, so that it needs the initial weights too. Its sum is
   not bounded below: where weights went far, it can be no square of anything.
 
+`noise` says what the size of the perturbation is: see `sigma` for the authors' reading.
 The paper takes sigma on all training data, we on 250 examples: see `sigma` for what that costs.
 """
 
@@ -26,57 +27,93 @@ from pgdl_measures.norms.sigma import EPSILON, perturbation_size
 
 
 def pacbayes_init(
-    subject: Subject, *, examples: int = 250, draws: int = 10, depth: int = 15, seed: int = 0
+    subject: Subject,
+    *,
+    noise: str = "deviation",
+    examples: int = 250,
+    draws: int = 10,
+    depth: int = 15,
+    seed: int = 0,
 ) -> float:
     """sqrt((||w - w^0||^2 / (4 sigma^2) + log(m / sigma) + 10) / m) (28)."""
     reference = _vector(distances(subject))
-    sigma = perturbation_size(subject, False, examples, draws, depth, seed)
+    sigma = perturbation_size(subject, False, examples, draws, depth, seed, noise)
     return _bound(subject, np.sum(reference**2) / (4 * sigma**2), sigma)
 
 
 def pacbayes_orig(
-    subject: Subject, *, examples: int = 250, draws: int = 10, depth: int = 15, seed: int = 0
+    subject: Subject,
+    *,
+    noise: str = "deviation",
+    examples: int = 250,
+    draws: int = 10,
+    depth: int = 15,
+    seed: int = 0,
 ) -> float:
     """sqrt((||w||^2 / (4 sigma^2) + log(m / sigma) + 10) / m) (29)."""
     reference = _vector(fused_network(subject).kernels)
-    sigma = perturbation_size(subject, False, examples, draws, depth, seed)
+    sigma = perturbation_size(subject, False, examples, draws, depth, seed, noise)
     return _bound(subject, np.sum(reference**2) / (4 * sigma**2), sigma)
 
 
 def pacbayes_flatness(
-    subject: Subject, *, examples: int = 250, draws: int = 10, depth: int = 15, seed: int = 0
+    subject: Subject,
+    *,
+    noise: str = "deviation",
+    examples: int = 250,
+    draws: int = 10,
+    depth: int = 15,
+    seed: int = 0,
 ) -> float:
     """sqrt(1 / (sigma^2 m)) (30)."""
-    sigma = perturbation_size(subject, False, examples, draws, depth, seed)
+    sigma = perturbation_size(subject, False, examples, draws, depth, seed, noise)
     return math.sqrt(1 / (sigma**2 * subject.data.total))
 
 
 def pacbayes_mag_init(
-    subject: Subject, *, examples: int = 250, draws: int = 10, depth: int = 15, seed: int = 0
+    subject: Subject,
+    *,
+    noise: str = "deviation",
+    examples: int = 250,
+    draws: int = 10,
+    depth: int = 15,
+    seed: int = 0,
 ) -> float:
     """sqrt((sum_i log((e^2 + (s^2 + 1) ||w - w^0||^2 / omega) / (e^2 + s^2 |w_i - w_i^0|^2)) / 4
     + log(m / s) + 10) / m) with s = sigma', e = epsilon (31)."""
     away = _vector(distances(subject))
-    sigma = perturbation_size(subject, True, examples, draws, depth, seed)
+    sigma = perturbation_size(subject, True, examples, draws, depth, seed, noise)
     return _bound(subject, _magnitude_term(away, away, sigma), sigma)
 
 
 def pacbayes_mag_orig(
-    subject: Subject, *, examples: int = 250, draws: int = 10, depth: int = 15, seed: int = 0
+    subject: Subject,
+    *,
+    noise: str = "deviation",
+    examples: int = 250,
+    draws: int = 10,
+    depth: int = 15,
+    seed: int = 0,
 ) -> float:
     """sqrt((sum_i log((e^2 + (s^2 + 1) ||w||^2 / omega) / (e^2 + s^2 |w_i - w_i^0|^2)) / 4
     + log(m / s) + 10) / m) with s = sigma', e = epsilon (32)."""
     away = _vector(distances(subject))
-    sigma = perturbation_size(subject, True, examples, draws, depth, seed)
+    sigma = perturbation_size(subject, True, examples, draws, depth, seed, noise)
     weights = _vector(fused_network(subject).kernels)
     return _bound(subject, _magnitude_term(weights, away, sigma), sigma)
 
 
 def pacbayes_mag_flatness(
-    subject: Subject, *, examples: int = 250, draws: int = 10, depth: int = 15, seed: int = 0
+    subject: Subject,
+    *,
+    noise: str = "deviation",
+    examples: int = 250,
+    draws: int = 10,
+    depth: int = 15,
+    seed: int = 0,
 ) -> float:
     """sqrt(1 / (sigma'^2 m)) (33)."""
-    sigma = perturbation_size(subject, True, examples, draws, depth, seed)
+    sigma = perturbation_size(subject, True, examples, draws, depth, seed, noise)
     return math.sqrt(1 / (sigma**2 * subject.data.total))
 
 

@@ -44,9 +44,9 @@ def fro_dist(subject: Subject) -> float:
     return math.sqrt(squared_frobenius(distances(subject)).sum() / subject.data.total)
 
 
-def dist_spec_init(subject: Subject, *, boundary: str = "circular") -> float:
-    """sqrt(sum_i ||W_i - W_i^0||_2^2 / m) (24); `boundary` as in `spectral`."""
-    norms = squared_spectral_of_distances(subject, boundary)
+def dist_spec_init(subject: Subject, *, boundary: str = "circular", stride: str = "kept") -> float:
+    """sqrt(sum_i ||W_i - W_i^0||_2^2 / m) (24); `boundary` and `stride` as in `spectral`."""
+    norms = squared_spectral_of_distances(subject, boundary, stride)
     return math.sqrt(norms.sum() / subject.data.total)
 
 

@@ -20,20 +20,22 @@ def squared_frobenius(kernels: list[np.ndarray]) -> np.ndarray:
     return np.array([np.sum(np.square(kernel)) for kernel in kernels])
 
 
-def squared_spectral(subject: Subject, boundary: str) -> np.ndarray:
+def squared_spectral(subject: Subject, boundary: str, stride: str) -> np.ndarray:
     """||W_i||_2^2 of each layer."""
     return subject.share(
-        ("squared_spectral", boundary),
-        lambda: _squared_spectral(subject, fused_network(subject).kernels, boundary),
+        ("squared_spectral", boundary, stride),
+        lambda: _squared_spectral(subject, fused_network(subject).kernels, boundary, stride),
     )
 
 
-def squared_spectral_of_distances(subject: Subject, boundary: str) -> np.ndarray:
+def squared_spectral_of_distances(subject: Subject, boundary: str, stride: str) -> np.ndarray:
     """||W_i - W_i^0||_2^2 of each layer."""
-    return _squared_spectral(subject, distances(subject), boundary)
+    return _squared_spectral(subject, distances(subject), boundary, stride)
 
 
-def _squared_spectral(subject: Subject, kernels: list[np.ndarray], boundary: str) -> np.ndarray:
+def _squared_spectral(
+    subject: Subject, kernels: list[np.ndarray], boundary: str, stride: str
+) -> np.ndarray:
     geometries = fused_network(subject).geometries
-    norms = [spectral_norm(kernel, geo, boundary) for kernel, geo in zip(kernels, geometries)]
+    norms = [spectral_norm(kernel, g, boundary, stride) for kernel, g in zip(kernels, geometries)]
     return np.square(norms)

@@ -12,9 +12,12 @@ vector, and treats a kernel alike at all positions. The two differ at the border
 padding (`valid`) the layer computes some of the outputs of the wrapped map, so its norm is at most
 that; with zeros it may be a little more.
 
-Two cases that they leave out. A kernel larger than its input is wrapped onto it, not cut. A
-stride s keeps every s-th output: the frequencies that fall together then make one matrix, side by
-side, over the square root of their number; the input's size is first rounded up to a multiple of s.
+A kernel larger than its input is wrapped onto it, not cut. A stride s keeps every s-th output: the
+frequencies that fall together then make one matrix, side by side, over the square root of their
+number; the input's size is first rounded up to a multiple of s. That is the norm of the layer, and
+the default. The authors' code takes the norm of the same kernel without its stride, which is
+larger, and so do the published numbers: `stride="ignored"`. On strided NiNs the spectral measures
+differ by 0.4 to 19 %.
 """
 
 from __future__ import annotations
@@ -29,15 +32,22 @@ from pgdl_measures.errors import UnknownNameError
 from pgdl_measures.norms.fused import Geometry
 
 BOUNDARIES = ("circular", "zero")
+STRIDES = ("kept", "ignored")
 
 _ELEMENTS = 1 << 22  # of 16 bytes, of the matrices at a time
 _ROUNDING = 1e-11  # of a squared norm
 
 
-def spectral_norm(kernel: np.ndarray, geometry: Geometry, boundary: str = "circular") -> float:
+def spectral_norm(
+    kernel: np.ndarray, geometry: Geometry, boundary: str = "circular", stride: str = "kept"
+) -> float:
     """The norm of a fused layer's linear map."""
     if boundary not in BOUNDARIES:
         raise UnknownNameError("boundary", boundary, BOUNDARIES)
+    if stride not in STRIDES:
+        raise UnknownNameError("stride", stride, STRIDES)
+    if stride == "ignored":
+        geometry = dataclasses.replace(geometry, strides=(1,) * len(geometry.strides))
     if kernel.ndim == 1:
         return float(np.abs(kernel).max())
     if kernel.ndim == 2:
