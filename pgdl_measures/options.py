@@ -28,7 +28,7 @@ _RANGES: dict[str, tuple[type, float, float]] = {  # int or float, smallest, lar
     "points": (int, 2, math.inf),
     "restarts": (int, 1, math.inf),
     "seed": (int, 0, 2**31 - 1),
-    "steps": (int, 1, math.inf),
+    "steps": (int, 0, math.inf),
 }
 
 
