@@ -17,7 +17,10 @@ By default L is of 250 examples, drawn at random, where the paper takes all: 15 
 50,000 examples are 7.5 million forward passes, and the competition leaves 300 s for a model. An
 error rate of 0.1 then has a standard error of sqrt(0.1 x 0.9 / 250) = 0.019. That of sigma itself
 was 3.5 % over 30 seeds (sigma': 3.7 %) for one network of three dense layers, trained on Gaussian
-clusters; with all of their 10,000 examples it was still some 2.8 % (2.6 %), over 8 seeds.
+clusters; with all of their 10,000 examples it was still some 2.8 % (2.6 %), over 8 seeds. A NiN
+with batch norm and three strides, trained on 2,000 CIFAR-10 images, has more, over 8 seeds: 5.3 %
+(sigma': 4.6 %) by default, 4.0 % (5.2 %) with 1,000 examples, 4.5 % (5.4 %) with 40 draws. Values
+that are nearer than some 5 % are not told apart, at four times the cost either.
 """
 
 from __future__ import annotations

@@ -227,7 +227,7 @@ def test_the_interval_of_the_difference_is_that_of_two_samples():
 
 @pytest.mark.slow
 def test_the_whole_study_finds_the_papers_numbers():
-    """All but the median: its interval of the difference does not hold 0 for any reading tried."""
+    """Each interval of a difference holds 0. They are of 100 runs on either side, and so wide."""
     from starting_kit_adapter.studies.adversarial.findings import EPSILONS, beside_the_paper, find
 
     dependent, independent = find(DEPENDENT, 100, seed=0), find(INDEPENDENT, 100, seed=0)
@@ -241,6 +241,6 @@ def test_the_whole_study_finds_the_papers_numbers():
         for what, *_, interval in rows
         if "eps = 6:" in what
     }
-    for what in ("mean p", "p of 25 models", "p of 100 models"):
+    for what in ("mean p", "median p", "p of 25 models", "p of 100 models"):
         low, high = map(float, found[what].split(" to "))
         assert low <= 0 <= high, (what, low, high)
