@@ -75,6 +75,13 @@ def draw(models: int, replicates: int, seed: int) -> npt.NDArray[np.intp]:
     return np.random.default_rng(seed).integers(models, size=(replicates, models))
 
 
+def draw_weights(models: int, replicates: int, seed: int) -> npt.NDArray[np.float64]:
+    """How often each model is in each resample of `draw` [models, replicates]."""
+    weights = np.zeros((models, replicates))
+    np.add.at(weights, (draw(models, replicates, seed), np.arange(replicates)[:, None]), 1.0)
+    return weights
+
+
 def check_enough(defined: int, replicates: int, models: int) -> None:
     """Raises `ScoringError` where most resamples have no value."""
     if defined <= replicates // 2:

@@ -12,24 +12,21 @@ w_i w_j times, so that the pairs of a group that have V_g and V_mu are
 which is a matrix product [measures, pairs] x [pairs, resamples]. Copies of one model are tied, as a
 model is with itself, and count only among all pairs of a group. The counts are whole numbers; the
 scores that follow from them are those of the loop up to the rounding of sums.
-
-A product is cut into blocks that BLAS computes on one core. It gives larger ones to threads, which
-on a busy machine wait for each other and are tens of times slower.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from scoring.bootstrap import Interval, centred, check_enough, draw
+from scoring.bootstrap import Interval, centred, check_enough, draw_weights
 from scoring.cmi import Floats, Ints, cells_of_sets, conditioning_sets, entropy
+from scoring.products import one_core_product
 
 _RESAMPLES = 256  # at a time: what is computed of them stays in the cache
-_ONE_CORE = 1 << 18  # OpenBLAS gives products of more multiplications to threads
 
 
 def cmi_intervals(
@@ -52,16 +49,18 @@ def cmi_intervals(
     codes, gap = np.asarray(codes, np.intp), np.asarray(gap, np.float64)
     measures = np.asarray(measures, np.float64)
     sets = conditioning_sets(codes.shape[1])
-    drawn = draw(len(gap), replicates, seed)
-    weights = np.zeros((len(gap), replicates), np.float32)  # [models, resamples]
-    np.add.at(weights, (drawn, np.arange(replicates)[:, None]), 1.0)
+    drawn = draw_weights(len(gap), replicates, seed).astype(np.float32)
+    chunks = [
+        np.ascontiguousarray(drawn[:, start : start + _RESAMPLES])
+        for start in range(0, replicates, _RESAMPLES)
+    ]
     smallest = np.full((len(measures), replicates), np.nan)
     for cells in cells_of_sets(codes, codes.max(axis=0, initial=0) + 1, sets):
-        pairs = _split_pairs(cells, gap, measures)
-        for start in range(0, replicates, _RESAMPLES):
-            chunk = slice(start, start + _RESAMPLES)
-            found = _score(pairs, np.ascontiguousarray(weights[:, chunk]), len(measures))
-            smallest[:, chunk] = np.fmin(smallest[:, chunk], found)
+        sums = [_Sums(len(measures), weights.shape[1]) for weights in chunks]
+        for group in _groups(cells, gap, measures):
+            for weights, of_chunk in zip(chunks, sums):
+                of_chunk.add(group, weights)
+        smallest = np.fmin(smallest, np.hstack([of_chunk.score() for of_chunk in sums]))
         step()
     defined = ~np.isnan(smallest[0]) if len(measures) else np.ones(replicates, bool)
     check_enough(int(defined.sum()), replicates, len(gap))
@@ -90,10 +89,13 @@ class _Group:
     others: _Half
 
 
-def _split_pairs(cells: Ints, gap: Floats, measures: Floats) -> list[_Group]:
-    """The groups of a conditioning set that have pairs, from the cell of each model [models]."""
+def _groups(cells: Ints, gap: Floats, measures: Floats) -> Iterator[_Group]:
+    """The groups of a conditioning set that have pairs, from the cell of each model [models].
+
+    One at a time: together they would hold every pair of models once for each measure.
+    """
     members = [np.flatnonzero(cells == cell) for cell in np.unique(cells)]
-    return [_group(one, other, gap, measures) for one in members for other in members]
+    return (_group(one, other, gap, measures) for one in members for other in members)
 
 
 def _group(one: Ints, other: Ints, gap: Floats, measures: Floats) -> _Group:
@@ -107,30 +109,38 @@ def _group(one: Ints, other: Ints, gap: Floats, measures: Floats) -> _Group:
     return _Group(one, other, *halves)
 
 
-def _score(groups: list[_Group], weights: npt.NDArray[np.float32], measures: int) -> Floats:
-    """The scores [measures, resamples] under one conditioning set; NaN where undefined."""
-    mutual = np.zeros((measures, weights.shape[1]))
-    total = np.zeros(weights.shape[1])
-    undecided = np.zeros(weights.shape[1], bool)
-    for group in groups:
+class _Sums:
+    """Sums over the groups of one conditioning set, for some resamples."""
+
+    def __init__(self, measures: int, resamples: int) -> None:
+        self._mutual = np.zeros((measures, resamples))
+        self._entropy = np.zeros(resamples)
+        self._undecided = np.zeros(resamples, bool)
+
+    def add(self, group: _Group, weights: npt.NDArray[np.float32]) -> None:
+        """Counts a group; `weights` are those of the models [models, resamples]."""
         in_first, in_second = (
             weights[models].sum(axis=0, dtype=np.float64) for models in (group.first, group.second)
         )
         pairs = in_first * in_second  # [resamples]
         gap, both = _count(group.above, weights)
         _, measure_only = _count(group.others, weights)
-        undecided |= (gap > 0) & (gap < pairs)
+        self._undecided |= (gap > 0) & (gap < pairs)
         filled = pairs > 0
         share = np.divide(1.0, pairs, out=np.zeros_like(pairs), where=filled)
-        mutual += share * _information(pairs, gap, both, measure_only)
-        total += np.where(filled, entropy(np.where(filled, pairs, 1.0), gap), 0.0)
-    return np.divide(mutual, total, out=np.full_like(mutual, np.nan), where=undecided)
+        self._mutual += share * _information(pairs, gap, both, measure_only)
+        self._entropy += np.where(filled, entropy(np.where(filled, pairs, 1.0), gap), 0.0)
+
+    def score(self) -> Floats:
+        """The scores [measures, resamples]; NaN where undefined."""
+        none = np.full_like(self._mutual, np.nan)
+        return np.divide(self._mutual, self._entropy, out=none, where=self._undecided)
 
 
 def _count(half: _Half, weights: npt.NDArray[np.float32]) -> tuple[Floats, Floats]:
     """How many pairs there are [resamples], and have V_mu [measures, resamples]."""
     pairs = weights[half.first] * weights[half.second]  # [pairs, resamples]
-    counts = _product(half.measure_above, pairs)
+    counts = one_core_product(half.measure_above, pairs)
     return pairs.sum(axis=0, dtype=np.float64), counts.astype(np.float64)
 
 
@@ -153,16 +163,3 @@ def _information(pairs: Floats, gap: Floats, both: Floats, measure_only: Floats)
 
 def _f(count: Floats) -> Floats:
     return count * np.log2(np.maximum(count, 1.0))
-
-
-def _product(
-    left: npt.NDArray[np.float32], right: npt.NDArray[np.float32]
-) -> npt.NDArray[np.float32]:
-    """left @ right, in blocks of columns that BLAS computes on one core."""
-    rows, inner = left.shape
-    columns = max(8, _ONE_CORE // max(1, rows * inner) // 8 * 8)
-    found = np.empty((rows, right.shape[1]), np.float32)
-    for start in range(0, right.shape[1], columns):
-        block = slice(start, start + columns)
-        np.matmul(left, right[:, block], out=found[:, block])
-    return found

@@ -14,7 +14,7 @@ settings and hyperparameters without a pair are left out of the means.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,8 @@ import numpy.typing as npt
 from scipy import stats
 
 from scoring.errors import ScoringError
+
+Ints = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -62,14 +64,9 @@ def granulated(
     names = hparams if hparams is not None else [f"h{k}" for k in range(codes.shape[1])]
     agreement = np.sign(gap[:, None] - gap) * np.sign(measure[:, None] - measure)
     by_hparam = {}
-    for k, name in enumerate(names):
-        _, setting = np.unique(np.delete(codes, k, axis=1), axis=0, return_inverse=True)
-        setting = setting.reshape(-1)  # [models]; NumPy 2.0 alone gives it another shape
-        first, second = np.nonzero(
-            (setting[:, None] == setting) & (codes[:, None, k] != codes[:, k])
-        )
-        pairs = np.bincount(setting[first])
-        total = np.bincount(setting[first], agreement[first, second])
+    for name, (first, second, setting) in zip(names, one_hparam_pairs(codes)):
+        pairs = np.bincount(setting)
+        total = np.bincount(setting, agreement[first, second])
         if first.size:
             by_hparam[name] = float(np.mean(total[pairs > 0] / pairs[pairs > 0]))
     if not by_hparam:
@@ -78,6 +75,21 @@ def granulated(
             f"({len(codes)} models, {codes.shape[1]} hyperparameters)"
         )
     return Granulated(float(np.mean(list(by_hparam.values()))), by_hparam)
+
+
+def one_hparam_pairs(codes: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """For each hyperparameter the ordered pairs of models that differ in it alone.
+
+    Yielded are the two models of each pair and the setting of all the other hyperparameters, by
+    number, each [pairs].
+    """
+    for k in range(codes.shape[1]):
+        _, setting = np.unique(np.delete(codes, k, axis=1), axis=0, return_inverse=True)
+        setting = setting.reshape(-1)  # [models]; NumPy 2.0 alone gives it another shape
+        first, second = np.nonzero(
+            (setting[:, None] == setting) & (codes[:, None, k] != codes[:, k])
+        )
+        yield first, second, setting[first]
 
 
 def _finite(

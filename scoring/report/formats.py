@@ -30,6 +30,7 @@ MARK = " *"  # behind the name of a measure that was not scored on all tasks
 _COLUMNS = (
     *("measure", "average", "tasks_scored", "task", "score", "low", "high", "kendall", "spearman"),
     *("seconds", "minimizing_pair", "reason"),
+    *("kendall_low", "kendall_high", "spearman_low", "spearman_high"),
 )
 _ROBUST_COLUMNS = ("psi", "sign_error", "sign_error_90", "sign_error_mean", "weaker_sign_error")
 
@@ -171,8 +172,18 @@ def _entry_numbers(board: Leaderboard, row: Row, task: str) -> dict[str, Any]:
             for pair in found.pairs
         ],
         "reason": entry.result.reason,
+        **_rank_numbers(entry),
         **(board_numbers(robust, row.measure) if robust else {}),
     }
+
+
+def _rank_numbers(entry: Entry) -> dict[str, Any]:
+    """The ends of the intervals of the rank correlations; Psi itself is `psi`."""
+    found: dict[str, Any] = {}
+    for name, bounds in entry.rank_intervals.items():
+        found |= {f"{name}_low": bounds.low, f"{name}_high": bounds.high}
+    psi = entry.rank_intervals.get("psi")
+    return found if psi is None else {**found, "psi": psi.value}
 
 
 def _times_100(score: float | None) -> float | None:

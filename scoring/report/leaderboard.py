@@ -12,7 +12,7 @@ were scored on more, because its average is over other tasks.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from scoring.kit.predictions import SUFFIX, MeasureFolder, choose_measures, find
 from scoring.kit.program import Scores, TaskResult, read_references, score_measure
 from scoring.kit.reference import Reference
 from scoring.rank import kendall, spearman
+from scoring.rank_intervals import rank_intervals
 from scoring.record import Run, read_run
 from scoring.report.outdated import outdated_combinations
 from scoring.robust.board import RobustResults, evaluate_tasks
@@ -46,6 +47,7 @@ class Entry:
     interval: Interval | None = None  # of the score
     kendall: float | None = None
     spearman: float | None = None
+    rank_intervals: Mapping[str, Interval] = field(default_factory=dict)  # kendall, spearman, psi
     seconds: float | None = None  # per model
 
     @property
@@ -170,15 +172,21 @@ def leaderboard(
 
 
 def with_robust(
-    board: Leaderboard, reference: str | Path, *, test_size: int | None, min_effective: float
+    board: Leaderboard,
+    reference: str | Path,
+    *,
+    test_size: int | None,
+    min_effective: float,
+    step: Callable[[str], None] = lambda note: None,
 ) -> Leaderboard:
     """The leaderboard with the robust evaluation of each task (Dziugaite et al. 2020).
 
-    `test_size` is the number of examples behind each gap; None is what the corpus says.
+    `test_size` is the number of examples behind each gap; None is what the corpus says. `step` is
+    called with the task's name after each that is evaluated.
     """
     tasks = [task for task in board.tasks if task in board.references and board.ranked(task)]
     runs = {task: board.runs(task) for task in tasks}
-    return replace(board, robust=evaluate_tasks(runs, reference, test_size, min_effective))
+    return replace(board, robust=evaluate_tasks(runs, reference, test_size, min_effective, step))
 
 
 def _entries(
@@ -188,7 +196,7 @@ def _entries(
     replicates: int,
 ) -> dict[str, Entry]:
     """All measures on one task."""
-    intervals = _intervals(results, replicates)
+    intervals, ranks = _intervals(results, replicates)
     found = {}
     for name, result in results.items():
         folder, reference, values = folders[name].path, result.reference, result.values
@@ -199,12 +207,18 @@ def _entries(
             found[name] = Entry(result, seconds=seconds)
         else:
             tau, rho = (_correlation(s, reference.gap, values) for s in (kendall, spearman))
-            found[name] = Entry(result, values, intervals.get(name), tau, rho, seconds)
+            of_ranks = ranks.get(name, {})
+            found[name] = Entry(result, values, intervals.get(name), tau, rho, of_ranks, seconds)
     return found
 
 
-def _intervals(results: Mapping[str, TaskResult], replicates: int) -> dict[str, Interval]:
-    """The interval of each score of a task by measure; none where there are too few models."""
+def _intervals(
+    results: Mapping[str, TaskResult], replicates: int
+) -> tuple[dict[str, Interval], dict[str, dict[str, Interval]]]:
+    """By measure, the interval of the score on a task and those of its rank correlations.
+
+    There is none of the score where there are too few models.
+    """
     scores, values, references = {}, [], []
     for name, result in results.items():
         if result.cmi is not None and result.reference is not None:
@@ -212,12 +226,14 @@ def _intervals(results: Mapping[str, TaskResult], replicates: int) -> dict[str, 
             values.append(result.values)
             references.append(result.reference)
     if not scores or not replicates or len(references[0].ids) < FEW_MODELS:
-        return {}  # resamples of a few models agree, however wrong they are
-    arrays = references[0].codes, references[0].gap, np.array(values), list(scores.values())
+        return {}, {}  # resamples of a few models agree, however wrong they are
+    arrays = references[0].codes, references[0].gap, np.array(values)
+    ranks = dict(zip(scores, rank_intervals(*arrays, replicates=replicates)))
     try:
-        return dict(zip(scores, cmi_intervals(*arrays, replicates=replicates)))
+        of_scores = cmi_intervals(*arrays, list(scores.values()), replicates=replicates)
     except ScoringError:
-        return {}
+        return {}, ranks
+    return dict(zip(scores, of_scores)), ranks
 
 
 def _correlation(

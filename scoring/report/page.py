@@ -7,7 +7,7 @@ know what a curve is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -23,11 +23,20 @@ from scoring.report.task import task_section
 
 
 def report_page(
-    board: Leaderboard, *, name: str, curves: Mapping[str, Sequence[Figure]] | None = None
+    board: Leaderboard,
+    *,
+    name: str,
+    curves: Mapping[str, Sequence[Figure]] | None = None,
+    step: Callable[[str], None] = lambda note: None,
 ) -> str:
-    """The page of a run over the corpus `name`; `curves` are figures of response curves by task."""
+    """The page of a run over the corpus `name`; `curves` are figures of response curves by task.
+
+    `step` is called with the task's name after each, for a display of progress.
+    """
     sections = [] if board.has_one_task else [_averages(board)]
-    sections += [task_section(board, task, (curves or {}).get(task, ())) for task in board.tasks]
+    for task in board.tasks:
+        sections.append(task_section(board, task, (curves or {}).get(task, ())))
+        step(task)
     sections.append(_published(board))
     return Template(_file("page.html")).substitute(
         title=escape(f"Generalization measures on {name}"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from html import escape
 
+from scoring.cmi import SetScore
 from scoring.markup import MISSING, Column, number, shaded, table
 from scoring.report import published
 from scoring.report.formats import exact
@@ -51,6 +53,20 @@ def task_table(board: Leaderboard, task: str) -> str:
             cells.append(f'<span class="published">{number(known.get(measure))}</span>')
         rows.append(cells)
     return table(f"Every measure on {task}, best first", columns, rows)
+
+
+def pairs_table(ranked: Sequence[tuple[str, Entry]]) -> str:
+    """The scores on one task given each pair of hyperparameters, the smallest in bold."""
+    tables = [(measure, entry.result.cmi) for measure, entry in ranked]
+    known = [(measure, cmi) for measure, cmi in tables if cmi is not None]
+    labels = [pair.label for pair in known[0][1].pairs] if known else []
+    rows = [
+        [escape(measure), *(_pair_cell(pair, pair is cmi.minimum) for pair in cmi.pairs)]
+        for measure, cmi in known
+    ]
+    columns = [Column("measure", numeric=False), *map(Column, labels)]
+    caption = "CMI × 100 given each pair of hyperparameters; the smallest, in bold, counts"  # noqa: RUF001
+    return table(caption, columns, rows)
 
 
 def published_table(board: Leaderboard) -> str:
@@ -116,6 +132,13 @@ def _task_cells(row: Row, task: str) -> list[str]:
         number(entry.seconds),
         "no score" if entry.result.cmi is None else escape(entry.result.cmi.minimum.label),
     ]
+
+
+def _pair_cell(pair: SetScore, smallest: bool) -> str:
+    if math.isnan(pair.score):
+        return MISSING
+    shown = shaded(f"{100 * pair.score:.1f}", pair.score)
+    return f"<strong>{shown}</strong>" if smallest else shown
 
 
 def _correlation(value: float | None) -> str:

@@ -12,7 +12,8 @@ from scoring.report.leaderboard import Entry, Leaderboard
 from scoring.report.plots import plot_leaderboard, plot_pairs, plot_scatter
 from scoring.report.published import published_scores
 from scoring.report.robust import robust_section
-from scoring.report.tables import task_table
+from scoring.report.tables import pairs_table, task_table
+from scoring.report.thumbnails import scatter_thumbnail
 
 _MANY = 8  # measures: then their figure is as tall as two others
 
@@ -38,11 +39,11 @@ def task_section(board: Leaderboard, task: str, curves: Sequence[Figure]) -> str
     lead = [_leaderboard_figure(board, reference), *_measure_figures(best, entry, reference)]
     parts.append(figures(lead, kind="figures tall-first" if len(ranked) > _MANY else "figures"))
     if others:
-        hidden = [f for name, other in others for f in _measure_figures(name, other, reference)]
+        small = [scatter_thumbnail(name, other, reference) for name, other in others]
         parts.append(
             f"<details><summary>Measure against gap, and the score by pairs of "
-            f"hyperparameters: the other {len(others)} measures</summary>"
-            f"{figures(hidden)}</details>"
+            f"hyperparameters: all {len(ranked)} measures</summary>"
+            f"{pairs_table(ranked)}{figures(small, kind='figures small')}</details>"
         )
     robust = None if board.robust is None else board.robust.tasks.get(task)
     if robust is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +21,16 @@ class RobustResults:
 
 
 def evaluate_tasks(
-    runs: Mapping[str, Runs], reference: str | Path, test_size: int | None, min_effective: float
+    runs: Mapping[str, Runs],
+    reference: str | Path,
+    test_size: int | None,
+    min_effective: float,
+    step: Callable[[str], None] = lambda note: None,
 ) -> RobustResults:
-    """Evaluates each task; the examples behind its gaps are those that its corpus has."""
+    """Evaluates each task; the examples behind its gaps are those that its corpus has.
+
+    `step` is called with the task's name after each.
+    """
     known = {} if test_size is not None else examples_behind_gaps(reference)
     found, notes = {}, []
     for task, table in runs.items():
@@ -33,6 +40,8 @@ def evaluate_tasks(
         except ScoringError as error:
             notes.append(f"{task}: no robust evaluation: {error}")
             continue
+        finally:
+            step(task)
         if test_size is None and task not in known:
             notes.append(
                 f"{task}: the size of its test set is not known; taken to be {TEST_SIZE:,} "

@@ -10,8 +10,8 @@ knows nothing of the measure. The expectation is the mean over an environment's 
 This is a convex problem in two numbers, and is solved as one, to rounding:
 
 - for a given a the mean square in e is (b - u_e)^2 + s_e, where u_e and s_e are the mean and the
-  variance of G - a C in e. The largest of these parabolas in b has its minimum where the slope of
-  the largest one changes its sign: bisection;
+  variance of G - a C in e. The largest of these parabolas in b has its minimum at a vertex or where
+  two of them meet, which is found in a few steps;
 - what is left is a convex function of a (the partial minimum of a jointly convex one), minimized
   over [0, a_max]. Beyond a_max even the mean over environments exceeds the baseline's maximum.
 
@@ -149,12 +149,23 @@ def _worst(moments: Moments, slope: float) -> float:
 
 
 def _intercept(centre: Floats, spread: Floats) -> float:
-    """Where the largest of the parabolas (b - centre)^2 + spread is smallest."""
+    """Where the largest of the parabolas (b - centre)^2 + spread is smallest.
 
-    def slope_of_worst(b: float) -> float:
-        return b - centre[np.argmax((b - centre) ** 2 + spread)]
-
-    return _bisect(slope_of_worst, float(centre.min()), float(centre.max()))
+    Of two parabolas that is where they meet, or a vertex. From the two outermost on, whichever
+    parabola is above both there replaces the one on its own side, until none is.
+    """
+    left, right = int(centre.argmin()), int(centre.argmax())
+    while True:
+        low, high = centre[left], centre[right]
+        if low == high:
+            return float(low)
+        meet = 0.5 * (low + high) + 0.5 * (spread[right] - spread[left]) / (high - low)
+        best = min(max(meet, low), high)
+        heights = (best - centre) ** 2 + spread
+        worst = int(heights.argmax())
+        if heights[worst] <= max(heights[left], heights[right]) or centre[worst] == best:
+            return float(best)
+        left, right = (left, worst) if centre[worst] > best else (worst, right)
 
 
 def _bisect(slope: Callable[[float], float], low: float, high: float) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from starting_kit_adapter.terminal.board import add_robust, add_source, read_board
+from starting_kit_adapter.terminal.board import add_replicates, add_robust, add_source, read_board
+from starting_kit_adapter.terminal.text import Progress
 
 HELP = "Write a run as one self-contained HTML page with tables and figures"
 EXAMPLES = """\
@@ -19,6 +20,7 @@ The page needs no network: it can be mailed, printed or published as it is.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_source(parser)
+    add_replicates(parser)
     add_robust(parser)
     parser.add_argument(
         "-o", "--output", type=Path, required=True, metavar="FILE", help="the page to write"
@@ -34,7 +36,9 @@ def run(args: argparse.Namespace) -> int:
     board, reference = read_board(args, robust=True)
     folder = reference.resolve()
     corpus = folder.parent if folder.name in ("reference_data", "input_data") else folder
-    curves = {task: curve_figures(board, task) for task in board.tasks}
-    write_whole(args.output, report_page(board, name=corpus.name, curves=curves))
+    with Progress(len(board.tasks), "tasks drawn") as progress:
+        curves = {task: curve_figures(board, task) for task in board.tasks}
+        page = report_page(board, name=corpus.name, curves=curves, step=progress.step)
+    write_whole(args.output, page)
     print(f"wrote {args.output}")
     return 0 if all(row.is_whole for row in board.rows) else 1

@@ -6,7 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from starting_kit_adapter.terminal.board import add_robust, add_source, read_board, text_of
+from starting_kit_adapter.terminal.board import (
+    add_replicates,
+    add_robust,
+    add_source,
+    read_board,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from scoring.report.leaderboard import Leaderboard
@@ -34,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_source(parser, required=False)
     parser.add_argument("--csv", type=Path, metavar="FILE", help="a row per run, instead of OUT")
     parser.add_argument("--robust", action="store_true", help="judge by the worst environment too")
+    add_replicates(parser)
     add_robust(parser)
     parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: print it")

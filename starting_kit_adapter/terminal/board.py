@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scoring.errors import ScoringError
+from starting_kit_adapter.terminal.numbers import natural
 from starting_kit_adapter.terminal.text import Progress, table
 
 if TYPE_CHECKING:
@@ -29,6 +30,17 @@ def add_source(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         type=Path,
         metavar="REF",
         help="a corpus, or a folder with <task>/model_configs.json; default: the corpus of the run",
+    )
+
+
+def add_replicates(parser: argparse.ArgumentParser) -> None:
+    """How many resamples are behind the intervals."""
+    parser.add_argument(
+        "--replicates",
+        type=natural,
+        default=1000,
+        metavar="N",
+        help="bootstrap resamples behind each interval, 0 for none; default: 1000",
     )
 
 
@@ -57,11 +69,12 @@ def read_board(args: argparse.Namespace, *, robust: bool) -> tuple[Leaderboard, 
     if not args.out.is_dir():
         raise ScoringError(f"there is no folder {args.out}; expected one that `pgdl run` wrote")
     reference = find_reference(args.out, args.reference)
-    with Progress(len(find_references(reference)), "tasks") as progress:
-        board = leaderboard(reference, args.out, step=progress.step)
+    with Progress(len(find_references(reference)), "tasks scored") as progress:
+        board = leaderboard(reference, args.out, replicates=args.replicates, step=progress.step)
     if robust:
         sizes = {"test_size": args.test_size, "min_effective": args.min_effective}
-        board = with_robust(board, reference, **sizes)
+        with Progress(len(board.tasks), "tasks evaluated") as progress:
+            board = with_robust(board, reference, **sizes, step=progress.step)
     return board, reference
 
 
