@@ -117,7 +117,7 @@ def run(tree: Path, *words: str) -> tuple[float, float, float]:
     command = [sys.executable, "-m", "starting_kit_adapter.cli.main", *words]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     start = time.perf_counter()
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, cwd=tree, env=environment, stdout=subprocess.DEVNULL) as process:
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

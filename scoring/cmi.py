@@ -93,7 +93,7 @@ def cmi(
     """
     codes = np.asarray(codes, dtype=np.intp)
     gap, measure = np.asarray(gap, np.float64), np.asarray(measure, np.float64)
-    _check(codes, gap, measure)
+    check_task(codes, gap, measure)
     names = hparams if hparams is not None else [f"h{k}" for k in range(codes.shape[1])]
     widths = np.asarray(sizes) if sizes is not None else codes.max(axis=0, initial=0) + 1
 
@@ -136,7 +136,8 @@ def entropy(pairs: Floats, gap: Floats) -> Floats:
     return -np.sum(p_gap * np.log2(p_gap + _ENTROPY_OFFSET), axis=0)
 
 
-def _check(codes: Ints, gap: Floats, measure: Floats) -> None:
+def check_task(codes: Ints, gap: Floats, measure: Floats) -> None:
+    """Raises `ScoringError` where codes, gap and measure are not of the same, finite, models."""
     if codes.ndim != 2:
         raise ScoringError(f"codes must be [models, hparams], not of shape {codes.shape}")
     for name, values in (("gap", gap), ("measure", measure)):
@@ -189,7 +190,7 @@ def _score_sets(
     filled = np.nonzero(pairs)
     set_of_group, pairs = filled[0], pairs[filled]  # [filled groups]
     gap_count, *others = counts[:, filled[0], filled[1], filled[2]].astype(np.float64)
-    mutual, entropy = _information(pairs, gap_count, *others)
+    mutual, entropy = information(pairs, gap_count, *others)
     undecided = (gap_count > 0) & (gap_count < pairs)  # V_g takes both values
     # Both means are over the filled groups, so that the ratio of sums is the ratio of means.
     score = np.divide(
@@ -206,9 +207,7 @@ def _blocks(matrix: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     return matrix.reshape(len(matrix), -1, _BLOCK).transpose(1, 0, 2)
 
 
-def _information(
-    pairs: Floats, gap: Floats, measure: Floats, both: Floats
-) -> tuple[Floats, Floats]:
+def information(pairs: Floats, gap: Floats, measure: Floats, both: Floats) -> tuple[Floats, Floats]:
     """I(V_g; V_mu) and H(V_g) of groups, from how many pairs there are and have V_g, V_mu, both."""
     not_gap, not_measure = pairs - gap, pairs - measure
     joint = np.array([not_gap - measure + both, measure - both, gap - both, both])

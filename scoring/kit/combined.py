@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Union
@@ -13,7 +13,8 @@ import numpy as np
 from scoring.combine import combination_name, combine, is_monotone
 from scoring.errors import ScoringError
 from scoring.files import write_whole
-from scoring.kit.predictions import SUFFIX, choose_measures, find_predictions
+from scoring.kit.predictions import SUFFIX, choose_measures, find_measures, find_predictions
+from scoring.paper_combinations import MEASURES, TABLES, paper_combinations
 
 Values = Union[Mapping[str, float], ScoringError]  # of a task's models, or why there are none
 
@@ -36,9 +37,42 @@ def combine_run(
     A task whose predictions cannot be combined gets no file, and an old one of it is removed.
     """
     measures = sorted(dict.fromkeys(measures))
+    return _write(read_measures(out, measures), measures, rule, Path(target or out))
+
+
+def combine_all(
+    out: str | Path,
+    target: str | Path | None = None,
+    step: Callable[[str], None] = lambda note: None,
+) -> tuple[list[Combination], list[str]]:
+    """All combinations of Schiff et al. 2021, Tables 4 to 9, of the measures that there are.
+
+    Predictions are read once. Also returned are the measures that are not there, whose combinations
+    are left out. `step` is called with the name of each rule when its table is done.
+    """
+    known = find_measures(out)
+    missing = [measure for measure in MEASURES if measure not in known]
+    rows = {rule: paper_combinations(rule) for rule in TABLES}
+    names = {name for row in rows.values() for measures in row for name in measures}
+    found = read_measures(out, sorted(name for name in names if name.lstrip("-") in known))
+    written = []
+    for rule, combinations in rows.items():
+        for measures in combinations:
+            if found.keys() >= set(measures):
+                written.append(_write(found, sorted(measures), rule, Path(target or out)))
+        step(rule)
+    if not written:
+        raise ScoringError(
+            f"{out} has no two of the measures that the paper combines; run {', '.join(missing)}"
+        )
+    return written, missing
+
+
+def _write(
+    found: Mapping[str, Mapping[str, Values]], measures: Sequence[str], rule: str, target: Path
+) -> Combination:
     name = combination_name(rule, measures)
-    found = read_measures(out, measures)
-    folder = Path(target if target is not None else out) / name
+    folder = target / name
     written, failed, notes = [], [], []
     for task in sorted({task for tasks in found.values() for task in tasks}):
         path = folder / f"{task}{SUFFIX}"

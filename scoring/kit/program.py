@@ -9,7 +9,7 @@ that it means nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -116,26 +116,33 @@ def read_references(folder: str | Path) -> dict[str, Reference | ScoringError]:
     return found
 
 
-def score_folders(reference: str | Path, predictions: str | Path) -> Scores:
-    """Scores every task of the reference folder.
+def score_folders(
+    reference: str | Path, predictions: str | Path, score: Callable[..., Cmi] = cmi
+) -> Scores:
+    """Scores every task of the reference folder; by `cmi_within`, not as the competition did.
 
     Problems of one task are in its result; a `ScoringError` means that there is nothing to score.
     """
-    return score_measure(read_references(reference), MeasureFolder(Path(predictions)))
+    return score_measure(read_references(reference), MeasureFolder(Path(predictions)), score)
 
 
-def score_measure(references: References, measure: MeasureFolder) -> Scores:
+def score_measure(
+    references: References, measure: MeasureFolder, score: Callable[..., Cmi] = cmi
+) -> Scores:
     """Scores every task of references that have been read."""
     files = find_predictions(measure.path)
     return Scores(
-        tasks=tuple(_score_task(task, found, measure) for task, found in references.items()),
+        tasks=tuple(_score_task(task, found, measure, score) for task, found in references.items()),
         duration=_duration(measure.path / "metadata"),
         without_reference=tuple(task for task in files if task not in references),
     )
 
 
 def _score_task(
-    task: str, reference: Reference | ScoringError, measure: MeasureFolder
+    task: str,
+    reference: Reference | ScoringError,
+    measure: MeasureFolder,
+    score: Callable[..., Cmi],
 ) -> TaskResult:
     if isinstance(reference, ScoringError):
         return TaskResult(task, reason=str(reference))
@@ -143,7 +150,7 @@ def _score_task(
     try:
         predictions = measure.read(task)
         values = in_order(predictions, reference, measure.path / f"{task}{SUFFIX}")
-        score = cmi(
+        found = score(
             reference.codes,
             reference.gap,
             values,
@@ -153,7 +160,7 @@ def _score_task(
     except ScoringError as error:
         exceeded = isinstance(error, ExceededError)
         return TaskResult(task, reference, values, reason=str(error), exceeded=exceeded)
-    return TaskResult(task, reference, values, score)
+    return TaskResult(task, reference, values, found)
 
 
 def _duration(metadata: Path) -> float | None:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring.bootstrap import Interval
+from scoring.cmi import Cmi, cmi
 from scoring.cmi_intervals import cmi_intervals
 from scoring.errors import ScoringError
 from scoring.kit.predictions import SUFFIX, MeasureFolder, choose_measures, find_measures
@@ -28,7 +29,7 @@ from scoring.kit.reference import Reference
 from scoring.rank import kendall, spearman
 from scoring.rank_intervals import rank_intervals
 from scoring.record import Run, read_run
-from scoring.report.outdated import outdated_combinations
+from scoring.report.derived import outdated_combinations
 from scoring.robust.board import RobustResults, evaluate_tasks
 from scoring.robust.runs import Runs
 
@@ -144,19 +145,20 @@ def leaderboard(
     *,
     measures: Sequence[str] | None = None,
     replicates: int = 1000,
+    score: Callable[..., Cmi] = cmi,
     step: Callable[[str], None] = lambda note: None,
 ) -> Leaderboard:
     """Scores every measure in `out/<measure>/<task>.predict` against a reference or corpus.
 
     `measures` are the only ones to score; `-name` negates one. `replicates` is the number of
     resamples behind each interval; 0 is no intervals. `step` is called with the task's name after
-    each, for a display of progress.
+    each, for a display of progress. Intervals are of the competition's `score` only.
     """
     names = list(find_measures(out)) if measures is None else measures
     folders = choose_measures(out, names)
     run = read_run(out)
     references = read_references(reference)
-    scores = {name: score_measure(references, folder) for name, folder in folders.items()}
+    scores = {name: score_measure(references, folder, score) for name, folder in folders.items()}
     entries: dict[str, dict[str, Entry]] = {name: {} for name in names}
     for number, task in enumerate(references):
         results = {name: found.tasks[number] for name, found in scores.items()}

@@ -6,9 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from scoring.cmi import SetScore
+from scoring.cmi import SetScore, cmi
+from scoring.errors import ScoringError
 from scoring.markup import MISSING, Column, number, shaded, table
 from scoring.report import published
+from scoring.report.derived import signed_or_combined
 from scoring.report.formats import exact
 from scoring.report.leaderboard import Entry, Leaderboard, Row
 
@@ -98,12 +100,25 @@ def competition_tasks(board: Leaderboard) -> Mapping[str, published.CompetitionT
 
 
 def _ours(board: Leaderboard) -> dict[tuple[str | None, int], str]:
-    return {
-        (row.measure, known.number): f'<span class="ours">ours {100 * score:.2f}</span>'
-        for row in board.rows
-        for task, known in competition_tasks(board).items()
-        if (score := row.entries[task].score) is not None
-    }
+    """Our scores of the published measures, which need not be among the board's own.
+
+    A negation or a combination of measures that are there is computed here.
+    """
+    found: dict[tuple[str | None, int], str] = {}
+    for task, known in competition_tasks(board).items():
+        values = {row.measure: {task: row.entries[task].values} for row in board.rows}
+        reference = board.references[task]
+        for row in published.ROWS:
+            of_row = row.measure and signed_or_combined(values, row.measure, task)
+            if of_row is None or isinstance(of_row, str):
+                continue
+            try:
+                score = cmi(reference.codes, reference.gap, of_row).score
+            except ScoringError:
+                continue
+            ours = f'<span class="ours">ours {100 * score:.2f}</span>'
+            found[row.measure, known.number] = ours
+    return found
 
 
 def _name(row: Row) -> str:

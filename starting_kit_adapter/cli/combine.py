@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starting_kit_adapter.terminal.board import add_reference, find_reference, text_of
+from starting_kit_adapter.terminal.text import Progress
+
+if TYPE_CHECKING:
+    from scoring.kit.combined import Combination
 
 HELP = "Combine measures of a run into one, by the rules of the response-curve paper"
 EXAMPLES = """\
@@ -11,6 +18,10 @@ examples:
   pgdl combine out/ -m gi_intra_l0,mixup --rule pca
       writes out/pca-gi_intra_l0-mixup/<task>.predict
   pgdl combine out/ -m pal_intra_l0,pal_inter_l0 --rule prod -o combined/
+  pgdl combine out/ -m -mixup,gi_intra_l0 --rule avg
+      a minus negates a measure
+  pgdl combine out/ --all
+      the 87 combinations of Schiff et al. 2021 with the paper's signs; prints Tables 4 to 9
 
 rules:
   pca       first principal component over the models of a task
@@ -26,26 +37,65 @@ A combination is a measure like any other: score, table and report show it.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", type=Path, metavar="OUT", help="the folder that `pgdl run` wrote")
+    parser.add_argument("-m", "--measures", metavar="A,B", help="two or more, separated by commas")
+    parser.add_argument("--rule", help="one of the rules below")
     parser.add_argument(
-        "-m", "--measures", required=True, metavar="A,B", help="two or more, separated by commas"
+        "--all",
+        action="store_true",
+        help="every combination of the paper, instead of -m and --rule",
     )
-    parser.add_argument("--rule", required=True, help="one of the rules below")
+    add_reference(parser)
     parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT2", help="where to write; default: into OUT"
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Writes the combination; 1 if a task has none."""
+    """Writes the combination, or all; 1 if a task has none."""
     from scoring.errors import ScoringError
     from scoring.kit.combined import combine_run
 
+    if args.all:
+        if args.measures is not None or args.rule is not None:
+            raise ScoringError("give either --all or -m with --rule")
+        return _run_all(args)
+    if args.measures is None or args.rule is None:
+        raise ScoringError("give -m A,B and --rule RULE, or --all")
     measures = [name.strip() for name in args.measures.split(",") if name.strip()]
     if len(set(measures)) < 2:
         raise ScoringError(f"a combination takes two measures or more, not {args.measures!r}")
     found = combine_run(args.out, measures, args.rule, args.output)
     for path in found.written:
         print(f"wrote {path}")
-    for note in (*found.notes, *(f"not combined: {reason}" for reason in found.failed)):
-        print(note)
-    return 1 if found.failed else 0
+    return _tell([found])
+
+
+def _run_all(args: argparse.Namespace) -> int:
+    from scoring.kit.combined import combine_all
+    from scoring.paper_combinations import TABLES
+    from scoring.report.leaderboard import leaderboard
+    from scoring.report.paper_layout import MARKS, combination_tables
+
+    reference = find_reference(args.out, args.reference)
+    target = args.output or args.out
+    with Progress(len(TABLES), "rules") as progress:
+        found, missing = combine_all(args.out, target, progress.step)
+    board = leaderboard(
+        reference, target, measures=[one.name for one in found if one.written], replicates=0
+    )
+    print(text_of(combination_tables(board), MARKS[:1]))
+    if missing:
+        print(f"not in {args.out}, so that its combinations are left out: {', '.join(missing)}")
+    print(f"wrote {len(found)} combinations to {target}")
+    return _tell(found)
+
+
+def _tell(found: list[Combination]) -> int:
+    """Prints what a user must know; 1 if a task has no combination."""
+    notes: dict[str, list[str]] = {}
+    for one in found:
+        for note in (*one.notes, *(f"not combined: {reason}" for reason in one.failed)):
+            notes.setdefault(note, []).append(one.name)
+    for note, names in notes.items():
+        print(note if len(found) == 1 else f"{note} ({len(names)} combinations)")
+    return 1 if any(one.failed for one in found) else 0

@@ -32,12 +32,16 @@ def run(args: argparse.Namespace) -> int:
     from scoring.files import write_whole
     from scoring.report.page import report_page
     from starting_kit_adapter.terminal.curve_figures import curve_figures
+    from starting_kit_adapter.terminal.equal_mixup import equal_mixup_figures
 
     board, reference = read_board(args, robust=True)
     folder = reference.resolve()
     corpus = folder.parent if folder.name in ("reference_data", "input_data") else folder
     with Progress(len(board.tasks), "tasks drawn") as progress:
-        curves = {task: curve_figures(board, task) for task in board.tasks}
+        curves = {
+            task: [*curve_figures(board, task), *equal_mixup_figures(board, task)]
+            for task in board.tasks
+        }
         page = report_page(board, name=corpus.name, curves=curves, step=progress.step)
     write_whole(args.output, page)
     print(f"wrote {args.output}")

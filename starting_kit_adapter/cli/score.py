@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from starting_kit_adapter.terminal.board import text_of
 from starting_kit_adapter.terminal.text import table
 
 if TYPE_CHECKING:
+    from scoring.cmi import Cmi
     from scoring.kit.program import Scores
 
 HELP = "Score predictions against the known gaps, exactly as the competition did"
@@ -42,6 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder with <task>.predict, or with one such folder per measure",
     )
     parser.add_argument(
+        "--condition",
+        choices=("pairs", "all"),
+        default="pairs",
+        help="hyperparameters that are held fixed: two at a time, the worst pair counting, as the "
+        "competition did (default), or all, comparing only models that differ in their seed",
+    )
+    parser.add_argument(
         "-o", "--output", type=Path, metavar="OUT", help="folder for the result files"
     )
 
@@ -52,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     from scoring.kit.program import score_folders
 
     if find_predictions(args.predictions):
-        scores = score_folders(args.reference, args.predictions)
+        scores = score_folders(args.reference, args.predictions, _score(args.condition))
         _print_scores(scores)
         _write({"": scores}, args.output)
         return 1 if scores.failed else 0
@@ -63,10 +71,19 @@ def _score_measures(args: argparse.Namespace) -> int:
     from scoring.report.formats import average_sheet, remarks
     from scoring.report.leaderboard import leaderboard
 
-    board = leaderboard(args.reference, args.predictions, replicates=0)
+    board = leaderboard(
+        args.reference, args.predictions, replicates=0, score=_score(args.condition)
+    )
     print(text_of([average_sheet(board)], remarks(board)), end="")
     _write({row.measure: row.scores for row in board.rows}, args.output)
     return 0 if all(row.is_whole for row in board.rows) else 1
+
+
+def _score(condition: str) -> Callable[..., Cmi]:
+    from scoring.cmi import cmi
+    from scoring.cmi_within import cmi_within
+
+    return cmi_within if condition == "all" else cmi
 
 
 def _print_scores(scores: Scores) -> None:

@@ -23,6 +23,8 @@ examples:
   pgdl table out/                                   the corpus is the one that was run
   pgdl table out/ --reference zoo/ --format markdown
   pgdl table out/ --reference reference_data/ --format csv -o table.csv
+  pgdl table out/ -m gi_intra_l0,-mixup             only these; a minus negates a measure
+  pgdl table out/ --layout paper                    tasks as columns, the best of each marked
   pgdl table out/ --robust                          and how measures do in their worst environment
   pgdl table --csv runs.csv --robust                runs from elsewhere: hp.*, complexity.*, gen.gap
 
@@ -43,6 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_replicates(parser)
     add_robust(parser)
     parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
+    parser.add_argument(
+        "--layout",
+        choices=("tasks", "paper"),
+        default="tasks",
+        help="a sheet per task (default), or Table 1 of Schiff et al. 2021: tasks as columns",
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: print it")
 
 
@@ -57,14 +65,20 @@ def run(args: argparse.Namespace) -> int:
             raise ScoringError("a table of runs is only evaluated with --robust")
         _write(_of_runs(args), args.output)
         return 0
+    if args.layout == "paper" and args.format not in ("text", "markdown"):
+        raise ScoringError(f"--layout paper is for --format text or markdown, not {args.format}")
     board, _ = read_board(args, robust=args.robust)
-    _write(_of_board(board, args.format), args.output)
+    _write(_of_board(board, args.format, args.layout), args.output)
     return 0 if all(row.is_whole for row in board.rows) else 1
 
 
-def _of_board(board: Leaderboard, form: str) -> str:
-    from scoring.report import formats
+def _of_board(board: Leaderboard, form: str, layout: str) -> str:
+    from scoring.report import formats, paper_layout, sheets
 
+    if layout == "paper":
+        remarks = (*paper_layout.MARKS, *formats.remarks(board))
+        render_sheets = text_of if form == "text" else sheets.markdown
+        return render_sheets([paper_layout.table_1(board)], remarks)
     if form == "text":
         return text_of(formats.sheets(board), formats.remarks(board))
     render = {"markdown": formats.to_markdown, "csv": formats.to_csv, "json": formats.to_json}

@@ -26,6 +26,17 @@ def add_source(parser: argparse.ArgumentParser, *, required: bool = True) -> Non
         help="the folder that `pgdl run` wrote",
     )
     parser.add_argument(
+        "-m",
+        "--measures",
+        metavar="A,B",
+        help="only these, separated by commas; -name is the negation of a measure; default: all",
+    )
+    add_reference(parser)
+
+
+def add_reference(parser: argparse.ArgumentParser) -> None:
+    """Where the known gaps are."""
+    parser.add_argument(
         "--reference",
         type=Path,
         metavar="REF",
@@ -70,7 +81,13 @@ def read_board(args: argparse.Namespace, *, robust: bool) -> tuple[Leaderboard, 
         raise ScoringError(f"there is no folder {args.out}; expected one that `pgdl run` wrote")
     reference = find_reference(args.out, args.reference)
     with Progress(len(find_references(reference)), "tasks scored") as progress:
-        board = leaderboard(reference, args.out, replicates=args.replicates, step=progress.step)
+        board = leaderboard(
+            reference,
+            args.out,
+            measures=_names(args.measures),
+            replicates=args.replicates,
+            step=progress.step,
+        )
     if robust:
         sizes = {"test_size": args.test_size, "min_effective": args.min_effective}
         with Progress(len(board.tasks), "tasks evaluated") as progress:
@@ -93,6 +110,15 @@ def find_reference(out: Path, named: Path | None) -> Path:
     if not corpus.is_dir():
         raise ScoringError(f"the corpus of the run, {corpus}, is not there: give --reference REF")
     return corpus
+
+
+def _names(measures: str | None) -> list[str] | None:
+    if measures is None:
+        return None
+    names = list(dict.fromkeys(name.strip() for name in measures.split(",") if name.strip()))
+    if not names:
+        raise ScoringError(f"--measures names no measure; found {measures!r}")
+    return names
 
 
 def text_of(sheets: Sequence[Sheet], remarks: Sequence[str]) -> str:

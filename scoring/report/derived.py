@@ -1,4 +1,7 @@
-"""Combinations whose measures have been computed again since they were combined."""
+"""Negations and combinations of a board's measures, and combinations that are out of date.
+
+A combination is out of date if its measures have been computed again since they were combined.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,22 @@ def outdated_combinations(measures: Mapping[str, Values]) -> tuple[str, ...]:
         ]
         found += [f"{name} ({', '.join(tasks)})"] if tasks else []
     return tuple(found)
+
+
+def signed_or_combined(measures: Mapping[str, Values], name: str, task: str) -> Floats | None:
+    """The values on a task of a measure, a negation or a combination; None where there are none."""
+    known = _with_sign(measures, name)
+    if known is not None:
+        return known.get(task)
+    rule, parts = combination_parts(name) or ("", ())
+    sources = [_with_sign(measures, part) for part in parts]
+    values = [None if source is None else source.get(task) for source in sources]
+    if not values or any(value is None for value in values):
+        return None
+    try:
+        return combine(rule, np.array(values))
+    except ScoringError:
+        return None
 
 
 def _with_sign(measures: Mapping[str, Values], name: str) -> Values | None:
