@@ -11,8 +11,8 @@ pixel would be a blur. What comes from outside the image is black. Colours follo
 torchvision: brightness, contrast and saturation are blends with black, with the mean grey and with
 the greys by a factor of 1 + magnitude; the hue turns by that share of the circle. A fourth channel
 is no colour, so jitter leaves it; images of one or two channels have neither saturation nor hue.
-Noise and intensity are of the values that the network is given, whatever these stand for, and so of
-all channels.
+Noise is of all channels. Intensity is a factor of the values that the network is given, whatever
+these stand for: it gets the inputs as they are (`Perturbation.of_values`).
 """
 
 from __future__ import annotations

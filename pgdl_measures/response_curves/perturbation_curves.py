@@ -6,7 +6,8 @@ seed, all models of a task are shown the same images. No example is drawn twice:
 fewer than `batches` full batches, all of them are used.
 
 Inputs of an unknown range are handed to the perturbation with black at 0 and white at 1, which are
-the smallest and largest value of each channel over the training data, and mapped back after it.
+the smallest and largest value of each channel over the training data, and mapped back after it. The
+intensity alone is of the inputs as they are: T_alpha(x) = alpha x (Section 3).
 """
 
 from __future__ import annotations
@@ -85,9 +86,12 @@ def perturbed(
     rng: tf.Tensor,
 ) -> tf.Tensor:
     """Inputs [n, h, w, c] of the range `values` under magnitudes [n]."""
+    magnitudes = tf.reshape(magnitudes, [-1, 1, 1, 1])
+    if perturbation.of_values:
+        return tf.ensure_shape(perturbation.function(images, magnitudes, rng), images.shape)
     span = values.high - values.low
     units = tf.math.divide_no_nan(images - values.low, span)
-    moved = perturbation.function(units, tf.reshape(magnitudes, [-1, 1, 1, 1]), rng)
+    moved = perturbation.function(units, magnitudes, rng)
     return tf.ensure_shape(moved, images.shape) * span + values.low
 
 

@@ -98,6 +98,27 @@ def test_a_curve_is_that_of_a_loop_over_magnitudes_and_examples():
         assert found.correct[:, i].sum() == (outputs.argmax(axis=1) == labels).sum()
 
 
+def test_intensity_is_a_factor_of_the_inputs_themselves():
+    """A network with a bias, on standardized inputs: scaling from the darkest value is another."""
+    inputs, labels = examples(40, (6, 5, 3), 3)
+    inputs = (inputs - inputs.mean()) / inputs.std()
+    model = linear(np.random.default_rng(1).normal(size=(6, 5, 3, 3)).astype(np.float32))
+    model.layers[-1].bias.assign([0.5, -0.5, 0.0])
+    subject = Subject(model, dataset(inputs, labels))
+    found = perturbation_curve(
+        subject.network,
+        subject.data,
+        value_range(subject.data.inputs),
+        perturbation("intensity"),
+        [-0.5, 0.0, 0.5],
+        batches=99,
+        batch_size=10,
+    )
+    for i, alpha in enumerate((-0.5, 0.0, 0.5)):
+        outputs = model(inputs * (1 + alpha)).numpy()
+        assert found.correct[:, i].sum() == (outputs.argmax(axis=1) == labels).sum()
+
+
 def test_the_baselines_are_the_means_over_the_range():
     subject = Subject(linear(LEFT_OR_RIGHT), dataset(*halves()))
     curve = response_curve(subject, "rotation", **QUICK)

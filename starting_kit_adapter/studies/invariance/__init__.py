@@ -18,6 +18,7 @@ from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.studies.running import (
     add_run_arguments,
     compute,
+    examples_of,
     tell_failures,
 )
 from starting_kit_adapter.terminal.numbers import positive, seed
@@ -51,8 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--batches",
         type=positive,
-        default=40,
-        help="batches of 128 training examples (default: 40)",
+        help="batches of 128 training examples (default: 10 %% of the training data)",
     )
     parser.add_argument("--seed", type=seed, default=0, help="random seed (default: 0)")
 
@@ -71,23 +71,29 @@ def run(args: argparse.Namespace) -> int:
     scores, failed = [], 0
     for task in tasks:
         try:
-            report = _compute(task, grouped[task.name].perturbation, args)
+            batches = args.batches or _tenth(examples_of(task))
+            report = _compute(task, grouped[task.name].perturbation, batches, args)
         except KeyboardInterrupt as error:
             return tell_stopped(error)
         failed |= tell_failures(report, args.output)
-        settings = {"threshold": args.threshold, "batches": args.batches}
+        settings = {"threshold": args.threshold, "batches": batches}
         scores.append(score(task, grouped[task.name], report, **settings))
     _write(scores, args, args.output / "invariance")
     return failed
 
 
-def _compute(task: Task, perturbation: str, args: argparse.Namespace) -> Report:
+def _tenth(examples: int, batch_size: int = 128) -> int:
+    """The batches that hold 10 % of the training data (Schiff et al. 2021, Section 4.2)."""
+    return max(1, round(examples / 10 / batch_size))
+
+
+def _compute(task: Task, perturbation: str, batches: int, args: argparse.Namespace) -> Report:
     from ingestion.run.chosen import choose_measures
     from starting_kit_adapter.studies.invariance.scores import MEASURES
 
     module, _, name = perturbation.rpartition(":")
     names = [f"{module}:{m}_{name}" if module else f"{m}_{name}" for m in MEASURES]
-    chosen = choose_measures(names, {"batches": args.batches}, args.seed)
+    chosen = choose_measures(names, {"batches": batches}, args.seed)
     return compute([task], chosen, args, seed=args.seed)
 
 

@@ -130,7 +130,7 @@ def to_text(scores: Sequence[Scores], threshold: float, batches: int) -> str:
             [MEASURES[m.measure], None if m.cmi is None else 100 * m.cmi, m.pearson] for m in one.of
         ]
         head = f"{one.perturbation} ({one.task}), n = {sum(one.counts.values())}: {counts}"
-        if one.batches < batches:
+        if batches is not None and one.batches < batches:
             head += f"; {one.batches} of {batches} batches: the training data has no more"
         parts.append(f"{head}\n{table(['measure', 'CMI x 100', 'Pearson R'], rows)}")
     return "\n\n".join(parts)
