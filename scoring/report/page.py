@@ -18,8 +18,12 @@ from scoring.report.formats import exact
 from scoring.report.leaderboard import Leaderboard
 from scoring.report.notes import notes
 from scoring.report.published import CITATION
+from scoring.report.robust import robust_section
 from scoring.report.tables import average_table, competition_tasks, published_table
 from scoring.report.task import task_section
+from scoring.robust.board import evaluation_notes
+from scoring.robust.evaluation import Evaluation
+from scoring.robust.families import summarize
 
 
 def report_page(
@@ -45,6 +49,31 @@ def report_page(
         facts=_facts(board),
         notes=_notes(board),
         sections="\n".join(f"<section>{section}</section>" for section in sections),
+    )
+
+
+def runs_page(found: Evaluation) -> str:
+    """The page of a table of runs: the robust evaluation of its measures, and nothing else."""
+    runs = found.runs
+    best = found.measures[found.order[0]]
+    robust = summarize(found.strongest.errors[found.order[0]])
+    lead = "No environment has enough runs for a sign-error."
+    if robust.maximum is not None:
+        lead = (
+            f"The measure with the smallest mean sign-error is <strong>{escape(best)}</strong>: "
+            f"{robust.mean:.2f} on average, {robust.maximum:.2f} in the worst of "
+            f"{robust.kept:,} environments."
+        )
+    numbers = {"runs": len(runs.gap), "hyperparameters": len(runs.hparams)}
+    numbers["measures"] = len(runs.measures)
+    facts = "".join(f"<div><dt>{name}</dt><dd>{n:,}</dd></div>" for name, n in numbers.items())
+    return Template(_file("page.html")).substitute(
+        title=escape(f"Generalization measures on {runs.name}"),
+        style=_file("style.css"),
+        lead=lead,
+        facts=f'<dl class="facts">{facts}</dl>',
+        notes=_list(tuple(evaluation_notes(found))),
+        sections=f"<section>{robust_section(found)}</section>",
     )
 
 
@@ -80,7 +109,10 @@ def _facts(board: Leaderboard) -> str:
 
 
 def _notes(board: Leaderboard) -> str:
-    found = notes(board)
+    return _list(notes(board))
+
+
+def _list(found: Sequence[str]) -> str:
     if not found:
         return ""
     return f'<aside class="notes"><h2>Before you trust a number</h2>{items(found)}</aside>'

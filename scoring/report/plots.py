@@ -14,7 +14,7 @@ can give its own.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -134,6 +134,11 @@ def plot_pairs(cmi: Cmi, ax: Axes) -> Axes:
     ax.tick_params(length=0)
     bare(ax, "left", "bottom", "top", "right")
     return ax
+
+
+def name_room(names: Iterable[str]) -> float:
+    """Inches that names longer than usual need beside or below a plot."""
+    return 0.065 * max(0, max(map(len, names), default=0) - 18)
 
 
 def bare(ax: Axes, *sides: str) -> None:

@@ -6,11 +6,15 @@ from html import escape
 
 from scoring.markup import Column, number, table
 from scoring.report.figures import Figure, draw, figures
+from scoring.report.plots import name_room
 from scoring.report.robust_formats import robust_sheets
 from scoring.report.robust_plots import plot_sign_errors, plot_triangle
 from scoring.report.sheets import Cell, Sheet
 from scoring.robust.evaluation import Evaluation
+from scoring.robust.failing import failing_environments
 from scoring.robust.families import hparam_families, summarize
+
+_FAILURES = 50  # environments that are listed
 
 _ABOUT = (
     "<h3>In the worst environment</h3>\n"
@@ -33,12 +37,35 @@ def robust_section(found: Evaluation) -> str:
     if found.strongest.kept.any():
         parts.append(figures([_bars(found)], kind="figures wide"))
         parts.append(figures(_triangles(found)))
+        parts.append(_failing(found))
     inside = "\n".join(map(_table, others))
     parts.append(
         "<details><summary>By hyperparameter, and the robust error of predicting the gap itself"
         f"</summary>{inside}</details>"
     )
     return "\n".join(parts)
+
+
+def _failing(found: Evaluation) -> str:
+    """Where the measure that is best on average is worse than a coin."""
+    best = found.measures[found.order[0]]
+    failures = failing_environments(found, best)
+    if not failures:
+        return f"<p>{escape(best)}, the best on average, is worse than a coin nowhere.</p>"
+    rows = [
+        [
+            escape(f"{one.hparam}: {one.low} to {one.high}"),
+            escape(", ".join(f"{name} {value}" for name, value in one.others.items()) or "any"),
+            number(one.sign_error),
+            number(one.n_eff, 1),
+        ]
+        for one in failures[:_FAILURES]
+    ]
+    columns = [Column("varies", numeric=False), Column("at", numeric=False)]
+    columns += [Column("sign-error"), Column("effective samples")]
+    caption = f"Where {best} is worse than a coin: {len(failures)} environments, the worst first"
+    shown = table(caption, columns, rows)
+    return f"<details><summary>{escape(caption)}</summary>{shown}</details>"
 
 
 def _table(sheet: Sheet) -> str:
@@ -55,6 +82,7 @@ def _bars(found: Evaluation) -> Figure:
     table, best = found.strongest, found.order[0]
     rows = 1 + len(list(hparam_families(table)))
     measures = len(found.measures)
+    height = 1.9 + 0.62 * rows + name_room(found.measures)
     robust = summarize(table.errors[best]).maximum or 0.0
     return draw(
         lambda ax: plot_sign_errors(found, ax),
@@ -65,7 +93,10 @@ def _bars(found: Evaluation) -> Figure:
         "number of environments. Each bar reaches from 0, below, to 1. The shade at a height says "
         "how many environments have a larger sign-error, from half of them or more to none. "
         "A cross: no environment counts.",
-        size=(min(10.0, max(4.5, 1.6 + 0.42 * measures)), 1.9 + 0.62 * rows),
+        size=(
+            min(10.0, max(4.5, 1.6 + 0.42 * measures)),
+            1.9 + 0.62 * rows + name_room(found.measures),
+        ),
     )
 
 

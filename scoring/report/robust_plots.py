@@ -24,6 +24,7 @@ from scoring.report.plots import bare, plain
 from scoring.robust.environments import Floats
 from scoring.robust.evaluation import Evaluation
 from scoring.robust.families import ALL, hparam_families, pair_families, summarize
+from scoring.robust.sign_errors import SignErrors
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,8 +38,8 @@ _LINES = {  # the paper's green, magenta and orange, as the colour cycle of a pa
 
 
 @dataclass(frozen=True, eq=False)
-class _Bar:
-    """Sign-errors [environments] to draw between (x, y) and (x + width, y + 1)."""
+class Bar:
+    """Errors [environments] in [0, 1] to draw between (x, y) and (x + width, y + 1)."""
 
     x: float
     y: float
@@ -51,27 +52,37 @@ def plot_sign_errors(found: Evaluation, ax: Axes) -> Axes:
 
     Measures are in the order of their mean over all environments.
     """
-    table = found.strongest
+    return _plot_table(found, found.strongest, found.order, ax)
+
+
+def plot_weaker(found: Evaluation, ax: Axes) -> Axes:
+    """The same for the weaker family of App. D.3, in the order of the maxima, as in Figure 11."""
+    table = found.filtered.weaker
+    maxima = [summarize(errors).maximum or 0.0 for errors in table.errors]
+    return _plot_table(found, table, tuple(np.argsort(maxima, kind="stable").tolist()), ax)
+
+
+def _plot_table(found: Evaluation, table: SignErrors, order: Sequence[int], ax: Axes) -> Axes:
     families = [ALL, *hparam_families(table)]
     bars, centres, names = [], [], []
     for row, family in enumerate(families):
         bottom = 1.25 * (len(families) - 1 - row)
         chosen = family.of(table)
-        for x, k in enumerate(found.order):
-            bars.append(_Bar(x + 0.06, bottom, 0.88, table.errors[k][chosen]))
+        for x, k in enumerate(order):
+            bars.append(Bar(x + 0.06, bottom, 0.88, table.errors[k][chosen]))
         centres.append(bottom + 0.5)
         name = "all" if family.hparam is None else found.runs.hparams[family.hparam]
         names.append(f"{plain(name)}\n({int(table.kept[chosen].sum()):,})")
-    _draw(ax, bars)
+    draw_bars(ax, bars)
     ax.set_yticks(centres, names)
-    _name_measures(ax, [plain(found.measures[k]) for k in found.order])
-    ax.set_xlim(0, len(found.order))
+    name_measures(ax, [plain(found.measures[k]) for k in order])
+    ax.set_xlim(0, len(order))
     ax.set_ylim(-0.08, centres[0] + 0.58)
     ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncol=3, borderaxespad=0.2)
     return ax
 
 
-def _name_measures(ax: Axes, names: Sequence[str]) -> None:
+def name_measures(ax: Axes, names: Sequence[str]) -> None:
     """Below the bars; the more there are, the steeper and smaller."""
     angle = 0 if len(names) <= 4 else 45 if len(names) <= 24 else 90
     ax.set_xticks(
@@ -97,8 +108,8 @@ def plot_triangle(found: Evaluation, measure: str, hparam: str, ax: Axes) -> Axe
     for family in pair_families(table, column):
         low, high = family.values or (0, 0)
         bottom = 1.15 * (len(values) - 1 - high)
-        bars.append(_Bar(low + 0.1, bottom, 0.8, errors[family.of(table)]))
-    _draw(ax, bars)
+        bars.append(Bar(low + 0.1, bottom, 0.8, errors[family.of(table)]))
+    draw_bars(ax, bars)
     across = np.arange(len(values) - 1)
     ax.set_xticks(across + 0.5, [plain(str(value)) for value in values[:-1]])
     ax.set_yticks(1.15 * across[::-1] + 0.5, [plain(str(value)) for value in values[1:]])
@@ -110,7 +121,7 @@ def plot_triangle(found: Evaluation, measure: str, hparam: str, ax: Axes) -> Axe
     return ax
 
 
-def _draw(ax: Axes, bars: Sequence[_Bar]) -> None:
+def draw_bars(ax: Axes, bars: Sequence[Bar], *, orders: int = 2) -> None:
     """Frames and shades, the lines over them, and crosses where there is nothing to show."""
     import matplotlib
     from matplotlib.collections import LineCollection, PolyCollection
@@ -124,7 +135,7 @@ def _draw(ax: Axes, bars: Sequence[_Bar]) -> None:
     ax.add_collection(
         PolyCollection(frames, facecolors="none", edgecolors=line, linewidths=0.7, zorder=2)
     )
-    summaries = [summarize(bar.errors) for bar in filled]
+    summaries = [summarize(bar.errors, orders=orders) for bar in filled]
     heights = {
         "max": [summary.maximum for summary in summaries],
         "90th percentile": [summary.percentile_90 for summary in summaries],
@@ -153,7 +164,7 @@ def _draw(ax: Axes, bars: Sequence[_Bar]) -> None:
     bare(ax, "left", "bottom", "top", "right")
 
 
-def _shades(bars: Sequence[_Bar]) -> list[tuple[float, Floats, Floats]]:
+def _shades(bars: Sequence[Bar]) -> list[tuple[float, Floats, Floats]]:
     """Depth of shade, and for each bar from where to where it has it; the deepest first."""
     if not bars:
         return []
@@ -164,6 +175,6 @@ def _shades(bars: Sequence[_Bar]) -> list[tuple[float, Floats, Floats]]:
     return list(zip(depths.tolist(), starts, ends))
 
 
-def _box(bar: _Bar, low: float, high: float) -> list[tuple[float, float]]:
+def _box(bar: Bar, low: float, high: float) -> list[tuple[float, float]]:
     left, right = bar.x, bar.x + bar.width
     return [(left, bar.y + low), (right, bar.y + low), (right, bar.y + high), (left, bar.y + high)]

@@ -9,7 +9,7 @@ from scoring.kit.reference import Reference
 from scoring.report.explain import explained, most_explaining
 from scoring.report.figures import Figure, draw, figures
 from scoring.report.leaderboard import Entry, Leaderboard
-from scoring.report.plots import plot_leaderboard, plot_pairs, plot_scatter
+from scoring.report.plots import name_room, plot_leaderboard, plot_pairs, plot_scatter
 from scoring.report.published import published_scores
 from scoring.report.robust import robust_section
 from scoring.report.tables import pairs_table, task_table
@@ -77,7 +77,10 @@ def _leaderboard_figure(board: Leaderboard, reference: Reference) -> Figure:
         lambda ax: plot_leaderboard(board, reference.task, ax, published=known),
         alt=f"CMI x 100 of the measures on {reference.task}: {scores}",
         caption=caption,
-        size=(4.5, max(2.9, 0.75 + 0.29 * len(ranked))),
+        size=(
+            4.5 + name_room(measure for measure, _ in ranked),
+            max(2.9, 0.75 + 0.29 * len(ranked)),
+        ),
     )
 
 

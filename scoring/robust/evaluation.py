@@ -141,7 +141,7 @@ def records(found: Evaluation) -> Iterator[Record]:
                 ("rmse linear", found.linear[name][k]),
                 ("rmse baseline", found.baseline[name]),
             ):
-                yield Record(measure, quantity, name, None, None, summarize(fit.rmse))
+                yield Record(measure, quantity, name, None, None, summarize(fit.rmse, orders=1))
 
 
 def _families(table: SignErrors) -> Iterator[Family]:

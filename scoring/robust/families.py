@@ -59,11 +59,15 @@ def pair_families(found: SignErrors, hparam: int) -> Iterator[Family]:
     return (Family(hparam, (int(low), int(high))) for low, high in pairs)
 
 
-def summarize(errors: npt.ArrayLike) -> Summary:
-    """The summary of errors [environments]; NaN stands for a discarded environment."""
+def summarize(errors: npt.ArrayLike, *, orders: int = 2) -> Summary:
+    """The summary of errors [environments]; NaN stands for a discarded environment.
+
+    The percentile is linear between environments, each of which counts once for each of its
+    `orders`: sign-errors stand for (H, H') and (H', H), as in the authors' program, RMSE for one.
+    """
     errors = np.asarray(errors, np.float64)
     kept = errors[~np.isnan(errors)]
     if not kept.size:
         return Summary(errors.size, 0)
-    quantile = np.quantile(kept, PERCENTILE, method="inverted_cdf")
+    quantile = np.quantile(np.repeat(kept, orders), PERCENTILE)
     return Summary(errors.size, kept.size, float(kept.max()), float(quantile), float(kept.mean()))

@@ -2,12 +2,15 @@
 
 The CSV is the form in which Dziugaite et al. 2020 publish their runs: one row per trained model, a
 column `hp.<name>` for each hyperparameter, `complexity.<name>` for each measure, and `gen.gap`.
-Columns `is.<criterion>` hold True or False; other columns are left unread. Left out, and counted,
-are rows that fail a criterion (Dziugaite et al. 2020, C.5: runs that did not converge were filtered
-out before any analysis) and rows with a missing or infinite number.
+Columns `is.<criterion>` hold True or False. What the authors' `load_data` does is done here too:
 
-Numbers that differ by less than a millionth of their size are one value of a hyperparameter: runs
-on different machines wrote the same learning rate with different last digits.
+- left out, and counted, are rows that fail a criterion (C.5: runs that did not converge were
+  filtered out before any analysis) and rows with a missing or infinite number in any column;
+- the learning rate `hp.lr` is rounded to four decimals, because runs on different machines wrote it
+  with different last digits. Of the other hyperparameters, numbers that differ by less than a
+  millionth of their size are one value;
+- `complexity.<name>_fft`, of exact spectral norms, replaces `complexity.<name>`;
+- `train_dataset_size` is the hyperparameter `train_size`, in place of `hp.train_dataset_size`.
 """
 
 from __future__ import annotations
@@ -27,6 +30,9 @@ from scoring.errors import ScoringError
 HPARAM, MEASURE, CRITERION, GAP = "hp.", "complexity.", "is.", "gen.gap"
 
 _SAME = 1e-6
+_FFT = "_fft"
+_ROUNDED = {"hp.lr": 4}  # decimals
+_SIZE = "train_dataset_size"
 _TRUE, _FALSE = ("true", "1", "1.0"), ("false", "0", "0.0")
 
 
@@ -42,13 +48,39 @@ class Runs:
     measures: dict[str, npt.NDArray[np.float64]]  # each [models]
     left_out: tuple[str, ...] = ()  # what was not read, and why, in words
 
+    def where(self, hparam: str, value: str) -> Runs:
+        """Only the runs with one value of a hyperparameter, which then is none any more."""
+        if hparam not in self.hparams:
+            raise ScoringError(
+                f"{self.name} has no hyperparameter {hparam!r}; there are {', '.join(self.hparams)}"
+            )
+        column = self.hparams.index(hparam)
+        known = [str(v) for v in self.values[column]]
+        if value not in known:
+            raise ScoringError(f"{hparam} of {self.name} is never {value!r}: {', '.join(known)}")
+        chosen = self.codes[:, column] == known.index(value)
+        return Runs(
+            f"{self.name}, {hparam} {value}",
+            tuple(np.delete(np.array(self.hparams, object), column)),
+            tuple(v for k, v in enumerate(self.values) if k != column),
+            np.delete(self.codes, column, axis=1)[chosen],
+            self.gap[chosen],
+            {name: values[chosen] for name, values in self.measures.items()},
+            self.left_out,
+        )
+
 
 def read_csv(path: str | Path) -> Runs:
     """Reads a table of runs; a `ScoringError` names the file and what it lacks."""
     path = Path(path)
     header, rows = _read(path)
+    header, rows = _as_published(header, rows)
     hparams = [name for name in header if name.startswith(HPARAM)]
-    measures = [name for name in header if name.startswith(MEASURE)]
+    measures = [
+        name
+        for name in header
+        if name.startswith(MEASURE) and (name.endswith(_FFT) or f"{name}{_FFT}" not in header)
+    ]
     for found, what in ((hparams, f"{HPARAM}*"), (measures, f"{MEASURE}*"), (GAP in header, GAP)):
         if not found:
             raise ScoringError(f"{path} has no column {what}; found {', '.join(header) or 'none'}")
@@ -59,13 +91,13 @@ def read_csv(path: str | Path) -> Runs:
     table = np.array([[_number(row[name]) for name in numbers] for row in passed])
     table = table.reshape(len(passed), len(numbers))
     complete = np.isfinite(table).all(axis=1) & np.array(
-        [all(row[name].strip() for name in hparams) for row in passed], dtype=bool
+        [not any(_is_missing(text) for text in row.values()) for row in passed], dtype=bool
     )
     table = table[complete]
     if not len(table):
         raise ScoringError(f"{path} has no complete row among its {len(rows)}")
     kept = [row for row, whole in zip(passed, complete) if whole]
-    columns = [_codes([row[name] for row in kept]) for name in hparams]
+    columns = [_codes([row[name] for row in kept], _ROUNDED.get(name)) for name in hparams]
     return Runs(
         name=path.stem,
         hparams=tuple(name[len(HPARAM) :] for name in hparams),
@@ -75,6 +107,25 @@ def read_csv(path: str | Path) -> Runs:
         measures={name[len(MEASURE) :]: column for name, column in zip(measures, table.T[1:])},
         left_out=_left_out(len(rows), len(passed), len(kept), criteria),
     )
+
+
+def _as_published(
+    header: list[str], rows: list[dict[str, str]]
+) -> tuple[list[str], list[dict[str, str]]]:
+    """The size of the training set as a hyperparameter, where the authors' file has it beside."""
+    old, new = f"{HPARAM}{_SIZE}", f"{HPARAM}train_size"
+    if not {old, _SIZE} <= set(header):
+        return header, rows
+    renamed = [new if name == old else name for name in header if name != _SIZE]
+    sizes = [row.pop(_SIZE) for row in rows]
+    for row, size in zip(rows, sizes):
+        row.pop(old)
+        row[new] = size
+    return renamed, rows
+
+
+def _is_missing(text: str) -> bool:
+    return text.strip().lower() in ("", "nan", "inf", "-inf", "infinity", "-infinity")
 
 
 def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
@@ -105,9 +156,13 @@ def _number(text: str) -> float:
         return math.nan
 
 
-def _codes(texts: Sequence[str]) -> tuple[tuple[Any, ...], npt.NDArray[np.intp]]:
-    """The distinct values in order, and the number of each row's."""
+def _codes(
+    texts: Sequence[str], decimals: int | None
+) -> tuple[tuple[Any, ...], npt.NDArray[np.intp]]:
+    """The distinct values in order, rounded where so said, and the number of each row's."""
     numbers = np.array([_number(text) for text in texts])
+    if decimals is not None:
+        numbers = numbers.round(decimals)
     if not np.isfinite(numbers).all():
         words, codes = np.unique([text.strip() for text in texts], return_inverse=True)
         return tuple(words.tolist()), codes.astype(np.intp)

@@ -10,6 +10,7 @@ from starting_kit_adapter.terminal.board import (
     add_replicates,
     add_robust,
     add_source,
+    evaluate_csv,
     read_board,
     text_of,
 )
@@ -88,11 +89,8 @@ def _of_board(board: Leaderboard, form: str, layout: str) -> str:
 def _of_runs(args: argparse.Namespace) -> str:
     from scoring.report import robust_formats, sheets
     from scoring.robust.board import evaluation_notes
-    from scoring.robust.evaluation import TEST_SIZE, evaluate
-    from scoring.robust.runs import read_csv
 
-    size = TEST_SIZE if args.test_size is None else args.test_size
-    found = evaluate(read_csv(args.csv), test_size=size, min_effective=args.min_effective)
+    found = evaluate_csv(args)
     if args.format in ("text", "markdown"):
         render = text_of if args.format == "text" else sheets.markdown
         return render(robust_formats.robust_sheets(found), tuple(evaluation_notes(found)))

@@ -14,6 +14,7 @@ from starting_kit_adapter.terminal.text import Progress, table
 if TYPE_CHECKING:
     from scoring.report.leaderboard import Leaderboard
     from scoring.report.sheets import Sheet
+    from scoring.robust.evaluation import Evaluation
 
 
 def add_source(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -93,6 +94,15 @@ def read_board(args: argparse.Namespace, *, robust: bool) -> tuple[Leaderboard, 
         with Progress(len(board.tasks), "tasks evaluated") as progress:
             board = with_robust(board, reference, **sizes, step=progress.step)
     return board, reference
+
+
+def evaluate_csv(args: argparse.Namespace) -> Evaluation:
+    """The robust evaluation of the runs in `--csv`."""
+    from scoring.robust.evaluation import TEST_SIZE, evaluate
+    from scoring.robust.runs import read_csv
+
+    size = TEST_SIZE if args.test_size is None else args.test_size
+    return evaluate(read_csv(args.csv), test_size=size, min_effective=args.min_effective)
 
 
 def find_reference(out: Path, named: Path | None) -> Path:

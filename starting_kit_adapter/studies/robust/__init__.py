@@ -1,4 +1,4 @@
-"""`pgdl study robust`: Figures 1 and 2 and the oracles of Dziugaite et al. 2020, on your own zoo.
+"""`pgdl study robust`: the figures and tables of Dziugaite et al. 2020, on your own zoo.
 
 The 24 measures of their C.6 are computed for every model. An environment is a pair of settings that
 differ in one hyperparameter - depth, width, learning rate, training set size or data set - and a
@@ -18,14 +18,14 @@ from starting_kit_adapter.studies.running import (
     reference_of,
     tell_failures,
 )
-from starting_kit_adapter.terminal.board import add_robust, text_of
+from starting_kit_adapter.terminal.board import add_robust
 from starting_kit_adapter.terminal.numbers import seed
 from starting_kit_adapter.terminal.stopping import tell_stopped
 
 if TYPE_CHECKING:
     from ingestion.corpus import Task
     from ingestion.run.loop import Report
-    from scoring.robust.evaluation import Evaluation
+    from scoring.robust.runs import Runs
 
 HELP = "Which measures predict the effect of one hyperparameter in every environment?"
 EXAMPLES = """\
@@ -33,10 +33,13 @@ examples:
   pgdl zoo build --data tfds:cifar10 --data tfds:svhn_cropped --grid dziugaite-nin -o zoo/
   pgdl study robust zoo/ -o out/
   pgdl study robust zoo/ -o out/ -m params,path_norm,gi_intra_l0     measures of your choice
+  pgdl study robust runs.csv --by dataset -o out/      a row per run: hp.*, complexity.*, gen.gap
 
-Writes to out/robust/<task>/ the tables (table.txt), all numbers (table.csv, table.json), Figure 1
-(sign-errors over all environments and by hyperparameter) and, for the best measure on average,
-Figure 2 (between which values a hyperparameter changes). Networks that missed the target of their
+Writes to out/robust/<task>/ the tables (table.txt), all numbers (table.csv, table.json), every
+environment in which a measure is worse than a coin (failing.csv), and figures as SVG and PNG:
+1 sign-errors by hyperparameter, 2 of the best measure between two values, 3 and 4 noise filtering,
+5 to 7 robust RMSE of oracles, 11 the weaker environments. With --by, the folders of each value
+hold figures 8 to 10. Networks that missed the target of their
 training are left out, as in the paper (C.5); --all keeps them. The same command resumes an
 interrupted study.
 """
@@ -49,6 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--all", action="store_true", help="keep networks that missed the target of their training"
+    )
+    parser.add_argument(
+        "--by", metavar="HPARAM", help="also for each value of this hyperparameter alone"
     )
     add_robust(parser)
     parser.add_argument("--seed", type=seed, default=0, help="random seed (default: 0)")
@@ -63,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
     from scoring.canvas import need_matplotlib
 
     need_matplotlib()  # before hours of computing
+    if args.corpus.suffix == ".csv":
+        return _run_csv(args)
     tasks = find_corpus(args.corpus).select(args.tasks)
     for task in tasks:
         reference_of(task)  # raises if there is none
@@ -79,43 +87,39 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write(task: Task, measures: Sequence[str], report: Report, args: argparse.Namespace) -> None:
-    from scoring.files import write_whole
-    from scoring.report.robust_formats import robust_csv, robust_json, robust_sheets
-    from scoring.robust.board import evaluation_notes
-    from scoring.robust.evaluation import TEST_SIZE, evaluate
+    from scoring.robust.evaluation import TEST_SIZE
     from scoring.robust.precision import examples_behind_gaps
     from starting_kit_adapter.studies.robust.runs import runs_of
 
     known = {} if task.reference is None else examples_behind_gaps(task.reference.parent)
     size = args.test_size or known.get(task.name, TEST_SIZE)
     runs = runs_of(task, measures, report, keep_all=args.all)
-    found = evaluate(runs, test_size=size, min_effective=args.min_effective)
-    folder = args.output / "robust" / task.name
-    text = text_of(robust_sheets(found), tuple(evaluation_notes(found)))
-    print(f"\n{task.name}, {len(runs.gap)} models, {size:,} test examples\n\n{text}")
-    write_whole(folder / "table.txt", text)
-    write_whole(folder / "table.csv", robust_csv(found))
-    write_whole(folder / "table.json", robust_json(found))
-    if found.strongest.kept.any():
-        _save_figures(found, folder)
-    print(f"wrote {folder}")
+    _write_runs(runs, args.output / "robust" / task.name, size, args)
 
 
-def _save_figures(found: Evaluation, folder: Path) -> None:
-    from scoring.canvas import new_figure
-    from scoring.report.robust_plots import plot_sign_errors, plot_triangle
-    from scoring.robust.families import hparam_families
-    from starting_kit_adapter.terminal.figures import save
+def _run_csv(args: argparse.Namespace) -> int:
+    """A table of runs that somebody else trained and measured."""
+    from scoring.robust.evaluation import TEST_SIZE
+    from scoring.robust.runs import read_csv
 
-    rows = 1 + len(list(hparam_families(found.strongest)))
-    size = min(12.0, max(5.0, 1.6 + 0.42 * len(found.measures))), 1.9 + 0.62 * rows
-    figure, axes = new_figure(1, 1, size)
-    plot_sign_errors(found, axes[0, 0])
-    save(figure, folder / "figure1")
-    best = found.measures[found.order[0]]
-    for hparam, values in zip(found.runs.hparams, found.runs.values):
-        if len(values) > 2:
-            figure, axes = new_figure(1, 1, (4.5, 3.6))
-            plot_triangle(found, best, hparam, axes[0, 0])
-            figure.suptitle(f"{best}, {hparam}", fontsize=10)
-            save(figure, folder / f"figure2_{hparam}")
+    runs = read_csv(args.corpus)
+    _write_runs(runs, args.output / "robust" / runs.name, args.test_size or TEST_SIZE, args)
+    return 0
+
+
+def _write_runs(runs: Runs, folder: Path, size: int, args: argparse.Namespace) -> None:
+    """Tables and figures of all runs, and of those of each value of the hyperparameter `--by`."""
+    from scoring.robust.evaluation import evaluate
+    from starting_kit_adapter.studies.robust.writing import write_evaluation
+
+    tables = {folder: runs}
+    if args.by is not None:
+        known = dict(zip(runs.hparams, runs.values))
+        for value in known.get(args.by, ("",)):
+            only = runs.where(args.by, str(value))
+            tables[folder.with_name(f"{folder.name}-{args.by}-{value}")] = only
+    for target, table in tables.items():
+        found = evaluate(table, test_size=size, min_effective=args.min_effective)
+        print(f"\n{table.name}, {len(table.gap)} models, {size:,} test examples\n")
+        print(write_evaluation(found, target))
+        print(f"wrote {target}")
