@@ -93,10 +93,7 @@ def _bars(found: Evaluation) -> Figure:
         "number of environments. Each bar reaches from 0, below, to 1. The shade at a height says "
         "how many environments have a larger sign-error, from half of them or more to none. "
         "A cross: no environment counts.",
-        size=(
-            min(10.0, max(4.5, 1.6 + 0.42 * measures)),
-            1.9 + 0.62 * rows + name_room(found.measures),
-        ),
+        size=(min(10.0, max(4.5, 1.6 + 0.42 * measures)), height),
     )
 
 
