@@ -66,7 +66,9 @@ def test_the_study_writes_tables_and_figures(
         right=lambda depth, examples, repeat: 0.1 * depth + 10 / examples,
         wrong=lambda depth, examples, repeat: -depth - 10 / examples,
     )
-    args = argparse.Namespace(test_size=10_000, min_effective=12.0, all=True, output=tmp_path)
+    args = argparse.Namespace(
+        by=None, test_size=10_000, min_effective=12.0, all=True, output=tmp_path
+    )
     robust._write(task, ["right", "wrong"], report, args)  # type: ignore[arg-type]
     folder = tmp_path / "robust" / "t"
     content = json.loads((folder / "table.json").read_text())

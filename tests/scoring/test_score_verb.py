@@ -75,7 +75,7 @@ def test_a_measure_with_a_failed_task_is_named_in_the_leaderboard(tmp_path, caps
     out = capsys.readouterr().out
     assert "0 of 1" in out
     assert "task1: no score for bad: no prediction for model_1" in out
-    assert "interval" not in out
+    assert "95 % interval" not in out
 
 
 def test_a_folder_without_predictions_is_refused(tmp_path):
