@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.errors import CorpusError
-from pgdl_measures.base import CHAIN, IMAGES, INITIAL
+from pgdl_measures.base import IMAGES, INITIAL
 from pgdl_measures.errors import UnknownNameError
 from scoring.files import parse_json
 
@@ -46,15 +46,13 @@ class Task:
         return self.folder / known
 
     def offers(self) -> frozenset[str]:
-        """What not every task has and some measures need: images, initial weights, and layers that
-        are a chain. Inputs and layers are read from the first model."""
+        """What not every task has and some measures need: images and initial weights. Inputs are
+        read from the first model."""
         found = set()
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             config = parse_json((self.folder / self.model_ids[0] / "config.json").read_bytes())
             if len(config["input_shape"]) == 3:
                 found.add(IMAGES)
-            if is_chain(config):
-                found.add(CHAIN)
         if all((self.folder / m / "weights_init.hdf5").is_file() for m in self.model_ids):
             found.add(INITIAL)
         return frozenset(found)

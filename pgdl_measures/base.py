@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Dataset = Any  # one of the forms that `data_forms` reads
 
-IMAGES, INITIAL, CHAIN = "images", "initial weights", "a chain of layers"
+IMAGES, INITIAL = "images", "initial weights"
 
 # How many examples go through the network with the default options and 50,000 training examples.
 COSTS = {
@@ -113,7 +113,7 @@ class Measure:
     fixed: Mapping[str, Any] = field(default_factory=dict)  # options that make it this measure
     options: Mapping[str, Any] = field(default_factory=dict)  # options that the user set
     max_bytes: int | None = None  # memory for the training inputs; None is the default
-    needs: tuple[str, ...] = ()  # what not every corpus has: IMAGES, INITIAL, CHAIN
+    needs: tuple[str, ...] = ()  # what not every corpus has: IMAGES, INITIAL
     sign: int = 1  # -1: the negation, whose name begins with "-"
     family: str = _about()
     definition: str = _about()  # the formula, or one line in words

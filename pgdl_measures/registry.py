@@ -72,7 +72,7 @@ def complexity(name: str, **options: Any) -> Measure:
     `-name` is its negation.
     """
     stem = name[1:] if name.startswith("-") else name
-    found = _measures.get(stem) or mixup_curves.parse(stem)
+    found = _measures.get(stem) or mixup_curves.parse(stem) or invariance.parse(stem)
     if found is None:
         raise UnknownNameError("measure", name, _known(name))
     measure = found.negated() if name.startswith("-") else found

@@ -10,8 +10,7 @@ from kit import kit_model
 
 from ingestion.models import load_model
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.network.chain import is_chain
-from pgdl_measures.network.compiled import network
+from pgdl_measures.network.compiled import describe_layers, network
 
 pytestmark = pytest.mark.keras2
 
@@ -30,11 +29,13 @@ def folder(request, tmp_path):
 def test_a_network_entered_at_any_layer_gives_the_models_outputs(folder, load):
     model = load(folder)
     net = network(model, SHAPE)
-    expected = load_model(folder)(X, training=False)
-    x = X
-    for depth, layer in enumerate(load_model(folder).layers):
-        np.testing.assert_allclose(net.run(x, net.entry(depth)), expected, rtol=2e-4, atol=1e-4)
-        x = layer(x, training=False) if "training" in layer.call.__code__.co_varnames else layer(x)
+    plain = load_model(folder)
+    expected = plain(X, training=False)
+    for number, described in enumerate(describe_layers(plain)[:-1]):
+        last = plain.get_layer(described.name) if number else None
+        x = tf.keras.Model(plain.inputs, last.output)(X, training=False) if last else X
+        assert tuple(x.shape[1:]) == described.shape
+        np.testing.assert_allclose(net.run(x, net.entry(number)), expected, rtol=2e-4, atol=1e-4)
     assert net.outputs == 37
 
 
@@ -60,10 +61,10 @@ def test_models_of_one_architecture_share_a_network_and_keep_their_weights(folde
         ("vgg", 0, 1),  # the convolution, not its activation
         ("vgg", 1, 0),  # max pooling
         ("vgg", 2, 1),
-        ("vgg", 3, 3),  # dropout, flatten, dense without its activation
+        ("vgg", 3, 2),  # flatten, dense without its activation
         ("vgg_batch_norm", 0, 2),
-        ("vgg_batch_norm", 3, 2),
-        ("vgg_batch_norm", 6, 3),  # average pooling, flatten, dense
+        ("vgg_batch_norm", 1, 2),
+        ("vgg_batch_norm", 2, 3),  # average pooling, flatten, dense
         ("nin", 3, 2),
     ],
 )
@@ -75,7 +76,7 @@ def test_affine_steps_end_where_something_is_not_affine(name, layer, affine, tmp
 
 def test_every_step_that_is_called_affine_is(folder):
     net = network(load_model(folder), SHAPE)
-    for layer in range(len(load_model(folder).layers)):
+    for layer in range(len(net.layers)):
         start = net.entry(layer)
         x = net.run(X, 0, start)
         x1, x2, stop = x[:3], x[3:], start + net.affine_steps(start)
@@ -91,12 +92,18 @@ def functional_model() -> tf.keras.Model:
     return tf.keras.Model(inputs, tf.keras.layers.Dense(5)(tf.keras.layers.Flatten()(x)))
 
 
-def test_a_model_that_is_not_a_chain_runs_from_its_input_only():
+def test_a_model_with_a_shortcut_is_cut_where_its_branches_join():
     model = functional_model()
     net = network(model, SHAPE)
     np.testing.assert_allclose(net.run(X), model(X, training=False), rtol=1e-5)
-    with pytest.raises(MeasureError, match=r"layer 1 is past the end.*not a plain chain"):
-        net.entry(1)
+    joined = tf.keras.Model(model.input, model.layers[2].output)(X)
+    np.testing.assert_allclose(net.run(joined, net.entry(1)), model(X), rtol=1e-5)
+    assert [d.computes for d in describe_layers(model)] == [
+        "input",
+        "Conv2D + Add",
+        "Flatten",
+        "Dense",
+    ]
 
 
 def test_models_with_branches_share_a_network_whatever_keras_named_their_layers():
@@ -135,15 +142,24 @@ def test_a_functional_model_of_layers_in_a_row_is_a_chain(folder):
     np.testing.assert_allclose(net.run(X), sequential(X, training=False), rtol=1e-4, atol=1e-5)
 
 
-def test_a_row_with_a_second_output_or_a_shared_layer_is_no_chain():
+def test_a_layer_that_is_used_twice_is_run_twice():
     inputs = tf.keras.Input(SHAPE)
     flat = tf.keras.layers.Flatten()(inputs)
     dense = tf.keras.layers.Dense(flat.shape[-1])
     twice = tf.keras.Model(inputs, dense(dense(flat)))
-    early = tf.keras.Model(inputs, [flat, tf.keras.layers.Dense(3)(flat)])
-    assert not is_chain(twice)
-    assert not is_chain(early)
     np.testing.assert_allclose(network(twice, SHAPE).run(X), twice(X), rtol=1e-4, atol=1e-4)
+
+
+def test_a_second_input_or_output_is_refused():
+    inputs = tf.keras.Input(SHAPE)
+    flat = tf.keras.layers.Flatten()(inputs)
+    early = tf.keras.Model(inputs, [flat, tf.keras.layers.Dense(3)(flat)])
+    with pytest.raises(MeasureError, match=r"several outputs .* make tf.keras.Model"):
+        network(early, SHAPE)
+    other = tf.keras.Input(SHAPE)
+    both = tf.keras.Model([inputs, other], tf.keras.layers.Flatten()(inputs + other))
+    with pytest.raises(MeasureError, match="takes 2 inputs"):
+        network(both, SHAPE)
 
 
 class Doubled(tf.keras.layers.Dense):
@@ -247,7 +263,7 @@ def test_weights_that_are_not_numbers_are_named():
 
 def test_bad_layers_and_shapes_are_named(folder):
     model = load_model(folder)
-    depth = len(model.layers)
+    depth = len(network(model, SHAPE).layers)
     with pytest.raises(MeasureError, match=rf"layer {depth} is past the end: .* 0 to {depth - 1}"):
         network(model, SHAPE).entry(depth)
     with pytest.raises(MeasureError, match=r"inputs have shape \[8, 9, 3\]; the model takes"):

@@ -68,7 +68,7 @@ def test_filters_keep_what_they_say():
 
 
 def test_the_list_can_be_filtered_on_the_line():
-    shown = pgdl("ls", "measures", "*_l0", "--without", "a chain of layers").stdout
+    shown = pgdl("ls", "measures", "*_l0", "--without", "initial weights").stdout
     assert "pal_inter_l0" in shown and "pal_inter_l1" not in shown and "7 of" not in shown
     assert "6 of" in shown
     assert pgdl("ls", "measures", "nothing_*").returncode == 1

@@ -14,7 +14,8 @@ import numpy as np
 import tensorflow as tf
 
 from ingestion.cost.work import Work, step_work
-from pgdl_measures.network.compiled import Network, Step
+from pgdl_measures.network.blocks import Step
+from pgdl_measures.network.compiled import Network
 
 
 class CountedStep:
@@ -61,10 +62,7 @@ class CountedNetwork:
 
     def __init__(self, network: Network) -> None:
         self._counters: list[tf.Variable] = []
-        layers: list[list[Step]] = [
-            [self._counted(step) for step in steps] for steps in network.layers
-        ]
-        self.network = Network(layers, network.input_shape)
+        self.network = network.with_steps(self._counted)
         work, shape = [], network.input_shape
         for step in network.steps:
             step_is, shape = step_work(step, shape)

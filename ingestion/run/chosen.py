@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from pgdl_measures.base import CHAIN, IMAGES, INITIAL, Measure
+from pgdl_measures.base import IMAGES, INITIAL, Measure
 from pgdl_measures.errors import PgdlError, UnknownNameError
 from pgdl_measures.own_modules import import_own
 from pgdl_measures.registry import complexity, measures
@@ -16,7 +16,7 @@ def choose_measures(
     options: Mapping[str, Any],
     seed: int | None = None,
     *,
-    offers: Collection[str] = (IMAGES, INITIAL, CHAIN),
+    offers: Collection[str] = (IMAGES, INITIAL),
 ) -> list[Measure]:
     """Measures by name; each option goes to those that have it, and the seed to those that draw.
 

@@ -2,7 +2,8 @@
 
 Jacobian norm: the kit's example complexity (P. Foret, July 2020: "the norm of the jacobian wrt to
 activations"). Its mean is over the first 528 examples, here over a sample of 512; there a layer is
-one that the kit has wrapped, here every layer. The other two are known to us by their names only.
+one that the kit has wrapped, here a layer of the papers (see `network.blocks`). The other two
+are known to us by their names only.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def _build(network: Network, entries: list[int]) -> Any:
                     row = tf.gather(x, output, axis=-1)
                 for gradient in tape.gradient(row, sources):
                     size = math.prod(gradient.shape[1:])
-                    total += tf.reduce_sum(gradient**2) / (size * network.outputs)
+                    squares = tf.cast(gradient, tf.float32) ** 2
+                    total += tf.reduce_sum(squares) / (size * network.outputs)
         return total
 
     return mean_squares

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgdl_measures.base import CHAIN, IMAGES, INITIAL, Measure
+from pgdl_measures.base import IMAGES, INITIAL, Measure
 
 FAMILY = "competition"
 
@@ -21,7 +21,7 @@ _ENTRIES: tuple[tuple[str, str, str, str, str, tuple[str, ...], str, str], ...] 
     (
         *("baselines", "jacobian_norm", "mean square of the Jacobians at all layers"),
         "mean over layers and examples of the mean square of d outputs / d layer input",
-        *(_KIT, (CHAIN,), "low", "Sensitivity to small changes, where no perturbation is natural."),
+        *(_KIT, (), "low", "Sensitivity to small changes, where no perturbation is natural."),
     ),
     (
         *("baselines", "distance_from_init", "distance of the weights from their initial values"),
@@ -31,26 +31,26 @@ _ENTRIES: tuple[tuple[str, str, str, str, str, tuple[str, ...], str, str], ...] 
     (
         *("sharpness", "sharpness", "worst relative weight change (negated) that is tolerated"),
         "-(largest alpha at which moving each weight by at most alpha |w| costs 0.1 of accuracy)",
-        *(f"{_KIT}; Jiang et al. 2020a", (CHAIN,), "medium", "The worst case of flatness; slow."),
+        *(f"{_KIT}; Jiang et al. 2020a", (), "medium", "The worst case of flatness; slow."),
     ),
     (
         *("dbi", "dbi", "Davies-Bouldin index of early features"),
         "mean_i max_j (S_i + S_j) / M_ij, S the spread of a class, M the distance of two",
-        *(_FIRST, (CHAIN,), "low", "How well early features separate the classes; very cheap."),
+        *(_FIRST, (), "low", "How well early features separate the classes; very cheap."),
     ),
     (
         *("dbi", "dbi_mixup", "Davies-Bouldin index times mixup errors"),
-        *("DBI (1 - A(0.5))", _FIRST, (CHAIN,), "low", "The winning measure of the competition."),
+        *("DBI (1 - A(0.5))", _FIRST, (), "low", "The winning measure of the competition."),
     ),
     (
         *("perturbed_margin", "mixup_margin", "mean margin (negated) of mixed examples"),
         "-mean of (f_y - f_o) / |grad_h (f_y - f_o)| at the first layer, over its spread",
-        *(_FIRST, (CHAIN,), "low", "Where accuracies on mixed examples are tied."),
+        *(_FIRST, (), "low", "Where accuracies on mixed examples are tied."),
     ),
     (
         *("perturbed_margin", "augment_margin", "mean margin (negated) of augmented images"),
         "the same as mixup_margin of mirrored, faded and enlarged images",
-        *(_FIRST, (IMAGES, CHAIN), "low", "Where accuracies on augmented images are tied."),
+        *(_FIRST, (IMAGES,), "low", "Where accuracies on augmented images are tied."),
     ),
     (
         *("augmentation", "augmentation_penalty", "prediction changes under seven augmentations"),
@@ -60,16 +60,16 @@ _ENTRIES: tuple[tuple[str, str, str, str, str, tuple[str, ...], str, str], ...] 
     (
         *("label_variation", "vpm", "label variation on the graph of mixed features"),
         "median over graphs of tr(Y' L Y) / n, L the Laplacian of nearest neighbours",
-        *(_THIRD, (CHAIN,), "low", "How far similar features have similar labels."),
+        *(_THIRD, (), "low", "How far similar features have similar labels."),
     ),
     (
         *("label_variation", "vr", "change of label variation between the last layers"),
         "median over graphs of the mean |difference| of tr(Y' L Y) / n between layers",
-        *(_THIRD, (CHAIN,), "low", "For comparison with the third place; see vpm first."),
+        *(_THIRD, (), "low", "For comparison with the third place; see vpm first."),
     ),
     (
         *("label_variation", "wcv", "largest label variation of the last layers"),
-        *("max over the last third of the layers of tr(Y' L Y) / n", _THIRD, (CHAIN,), "low"),
+        *("max over the last third of the layers of tr(Y' L Y) / n", _THIRD, (), "low"),
         "For comparison with the third place; see vpm first.",
     ),
 )

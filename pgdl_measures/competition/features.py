@@ -8,22 +8,22 @@ import numpy as np
 import tensorflow as tf
 
 from pgdl_measures.base import Subject
-from pgdl_measures.network.chain import plain_chain
 from pgdl_measures.network.compiled import Network
 
 
 def layer_inputs(subject: Subject) -> list[int]:
     """The steps of the network at which its layers begin."""
-    return [subject.network.entry(number) for number in range(len(plain_chain(subject.model)))]
+    return [subject.network.entry(number) for number in range(len(subject.network.layers))]
 
 
 def first_output(subject: Subject, *options: str) -> int | None:
-    """The step after the first layer that has one of these options (None: the network's end).
+    """The step after the first layer of which some part has one of these options (None: the
+    network's end).
 
     Where no layer has them, it is the first layer of all.
     """
-    layers = plain_chain(subject.model)
-    having = [i for i, layer in enumerate(layers) if set(options) & set(layer.get_config())]
+    layers = subject.network.layer_configs()
+    having = [i for i, parts in enumerate(layers) if any(set(options) & set(p) for p in parts)]
     after = (having[0] if having else 0) + 1
     return subject.network.entry(after) if after < len(layers) else None
 
@@ -52,7 +52,8 @@ def _build(network: Network, steps: tuple[int | None, ...], pool: int) -> Any:
         for step in steps:
             x = network.run(x, before, step)
             before = step if step is not None else before
-            pooled = _pooled(x, pool) if pool > 1 and len(x.shape) == 4 else x
+            single = tf.cast(x, tf.float32)
+            pooled = _pooled(single, pool) if pool > 1 and len(x.shape) == 4 else single
             found.append(tf.reshape(pooled, [tf.shape(x)[0], -1]))
         return found
 

@@ -104,7 +104,9 @@ def _build(network: Network, step: int | None) -> Any:
             other = tf.reduce_max(tf.where(own, scores.dtype.min, scores), axis=-1)
             ahead = right - other
         count = tf.shape(labels)[0]
-        slope = tf.norm(tf.reshape(tape.gradient(ahead, hidden), [count, -1]), axis=1)
-        return ahead / (slope + _LEAST_NORM), tf.reshape(hidden, [count, -1])
+        gradient = tf.cast(tape.gradient(ahead, hidden), tf.float32)
+        slope = tf.norm(tf.reshape(gradient, [count, -1]), axis=1)
+        single = tf.cast(hidden, tf.float32)
+        return ahead / (slope + _LEAST_NORM), tf.reshape(single, [count, -1])
 
     return compute

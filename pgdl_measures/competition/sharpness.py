@@ -79,7 +79,9 @@ def _build(fused: FusedNetwork, network: Network) -> Any:
             losses = tf.nn.sparse_softmax_cross_entropy_with_logits(y, outputs(x, weights))
             loss = tf.reduce_mean(losses)
         result = []
-        for weight, gradient, w in zip(weights, tape.gradient(loss, weights), box):
+        # A bias that stands for none has no gradient.
+        gradients = tape.gradient(loss, weights, unconnected_gradients="zero")
+        for weight, gradient, w in zip(weights, gradients, box):
             reach = alpha * tf.abs(w)
             result.append(tf.clip_by_value(weight + _RATE * gradient, w - reach, w + reach))
         return result

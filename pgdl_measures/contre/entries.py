@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pgdl_measures.base import CHAIN, IMAGES, UNITS, Measure
+from pgdl_measures.base import IMAGES, UNITS, Measure
 
 FAMILY = "contrastive examples"
 
@@ -34,7 +34,7 @@ def entries() -> list[Measure]:
             "Fisher ratio (negated) of the features of contrastive examples",
             "-Tr(S_w^-1 S_b) of the features before the classifier",
             "Section 3.3.3, eq. 3 and 4",
-            (IMAGES, CHAIN),
+            (IMAGES,),
             "Where accuracies are tied: it also sees how far apart the classes are.",
         ),
     )

@@ -20,7 +20,6 @@ from pgdl_measures.contre.examples import Sampling, contrastive_batches
 from pgdl_measures.contre.fisher import fisher_ratio
 from pgdl_measures.data import check_images
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.network.chain import plain_chain
 from pgdl_measures.network.compiled import Network
 from pgdl_measures.perturbations.operations import CHANNELS
 from pgdl_measures.perturbations.value_range import value_range
@@ -76,8 +75,8 @@ def fisher(
     are maps. Where the features of all examples take more than 256 MB, a sample is used.
     """
     check_images(subject.data.shape, CHANNELS)
-    network, classifier = subject.network, _classifier(subject)
-    width = _forward(network, subject.data.inputs[:1], classifier).shape[1]
+    network = subject.network
+    width = _forward(network, subject.data.inputs[:1], "features").shape[1]
     chosen = len(subject.data) if examples is None else examples
     chosen = min(chosen, _FEATURE_BYTES // (4 * width))
     sampling = Sampling(count, magnitude, _names(operations), chosen, seed)
@@ -85,7 +84,7 @@ def fisher(
     def compute() -> float:
         features, labels = [], []
         for inputs, label in _batches(subject, sampling):
-            features.append(_forward(network, inputs, classifier))
+            features.append(_forward(network, inputs, "features"))
             labels.append(label.numpy())
         found = np.concatenate(features)
         if np.isnan(found).any():
@@ -101,7 +100,7 @@ def _accuracy(subject: Subject, sampling: Sampling) -> float:
     def compute() -> float:
         correct = total = 0
         for inputs, labels in _batches(subject, sampling):
-            outputs = _forward(subject.network, inputs, None)
+            outputs = _forward(subject.network, inputs, "run")
             if np.isnan(outputs).any():
                 raise MeasureError(NAN_OUTPUTS)
             correct += int((outputs.argmax(axis=1) == labels.numpy()).sum())
@@ -116,22 +115,15 @@ def _batches(subject: Subject, sampling: Sampling) -> Iterator[tuple[tf.Tensor, 
     return contrastive_batches(subject.data, values, sampling)
 
 
-def _classifier(subject: Subject) -> int:
-    """The step of the network at which the last layer with a kernel begins."""
-    layers = plain_chain(subject.model)
-    kernels = [i for i, layer in enumerate(layers) if hasattr(layer, "kernel")]
-    if not kernels:
-        raise MeasureError("the model has no dense or convolutional layer, and so no features")
-    return subject.network.entry(kernels[-1])
-
-
-def _forward(network: Network, inputs: tf.Tensor, stop: int | None) -> np.ndarray:
-    """The network up to a step, [n, d]."""
-    graph = network.graph(("contre", stop), lambda: _build(network, stop))
+def _forward(network: Network, inputs: tf.Tensor, what: str) -> np.ndarray:
+    """The network's outputs (`run`) or `features`, [n, d]."""
+    graph = network.graph(("contre", what), lambda: _build(network, what))
     return graph(inputs).numpy()
 
 
-def _build(network: Network, stop: int | None) -> Any:
+def _build(network: Network, what: str) -> Any:
+    compute = getattr(network, what)
+
     @tf.function(input_signature=[tf.TensorSpec([None, *network.input_shape], tf.float32)])
     def forward(inputs: tf.Tensor) -> tf.Tensor:
         batch = network.forward_batch
@@ -139,7 +131,7 @@ def _build(network: Network, stop: int | None) -> Any:
         found = tf.TensorArray(tf.float32, size=steps, infer_shape=False)
         for i in tf.range(steps):
             tf.autograph.experimental.set_loop_options(parallel_iterations=1)
-            values = network.run(inputs[i * batch : (i + 1) * batch], 0, stop)
+            values = tf.cast(compute(inputs[i * batch : (i + 1) * batch]), tf.float32)
             if values.shape.rank > 2:
                 values = tf.reduce_mean(values, axis=list(range(1, values.shape.rank - 1)))
             found = found.write(i, values)

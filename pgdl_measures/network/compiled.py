@@ -1,87 +1,184 @@
-"""A Keras model as a chain f = f^(L) ∘ … ∘ f^(1) that can be entered at layer l, for inference.
+"""A Keras classifier as a chain f = f^(L) ∘ … ∘ f^(1) that can be entered at any layer l.
 
-A model is rebuilt once per architecture as a private chain of stock layers, and each further model
+A model is rebuilt once per architecture as a private graph of stock layers, and each further model
 of that architecture only lends it its weights. So the caller's model is never changed, and graphs
 that were traced for one model serve all of its architecture. A model that cannot be rebuilt (with
 layers or a `call` of its own) runs as it is, traced for itself.
+
+Layers may compute in half or double precision; inputs and outputs are float32.
 """
 
 from __future__ import annotations
 
 import collections
+import copy
 import math
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.network.chain import KerasStep, Step, architecture, chain, rebuilt
+from pgdl_measures.network.blocks import Block, Step, by_layer, call_name, cut, step
+from pgdl_measures.network.endings import Ending, ending
+from pgdl_measures.network.graph import Call, Graph, read_graph
+from pgdl_measures.network.rebuild import architecture, as_it_is, lend, own_layers, rebuilt
 
 _FORWARD_ELEMENTS = 64 * 32 * 32 * 64
-_TINY = 1.2e-38  # the smallest normal number
+_LONG = 40  # calls: a second of tracing
 
 _layers = tf.keras.layers
 
 
 class Network:
-    """The chain of one architecture with the weights of the model that was bound last."""
+    """The chain of one architecture with the weights of the model that was bound last.
 
-    def __init__(self, layers: list[list[Step]], input_shape: tuple[int, ...]) -> None:
-        self.layers = layers
-        self.steps = [step for layer in layers for step in layer]
-        self._graphs: dict[Hashable, Any] = {}
+    `steps` lead from one cut to the next; `layers` are the same steps by the layers of the papers.
+    """
+
+    def __init__(self, graph: Graph, input_shape: tuple[int, ...]) -> None:
+        self.graph_of_calls = graph
         self.input_shape = input_shape
-        x, widest = tf.zeros([1, *input_shape]), 1
-        for step in self.steps:  # builds the layers, too
-            widest = max(widest, _widest_inside(step, x))
-            x = step(x)
-            widest = max(widest, int(tf.size(x)))
-        if len(x.shape) != 2:
-            raise MeasureError(
-                f"the model's outputs have shape {list(x.shape[1:])} for an example; expected "
-                "[classes], one number for each class"
-            )
-        self.outputs = int(x.shape[-1])
+        self._graphs: dict[Hashable, Any] = {}
+        self._ways: dict[tuple[int, int], Any] = {}
+        self._parts = cut(graph)
+        self.steps: list[Step] = [step(*part) for part in self._parts]
+        self._groups = by_layer([calls for calls, _, _ in self._parts])
+        self.shapes: dict[int, tuple[int, ...]] = {}  # of the tensors, by their numbers
+        self._types, widest = self._try_out()
+        self.ending: Ending = ending(self.steps, self.shapes[graph.output][0])
+        self.outputs = self.ending.classes
         # Examples per forward pass: the widest activation then fills some ten megabytes, which
         # keeps all cores busy and the memory small.
         self.forward_batch = min(max(_FORWARD_ELEMENTS // widest, 32), 4096)
+        self.sources: list[Any] = own_layers(graph)  # whose weights are lent
+        self.weight_numbers: list[list[int]] = []  # of each such layer's weights among the model's
+
+    def _try_out(self) -> tuple[list[tf.DType], int]:
+        """Types of all cuts, and the numbers in the widest activation. Builds layers."""
+        values: dict[int, Any] = {0: tf.zeros([1, *self.input_shape])}
+        widest = 1
+        for call in self.graph_of_calls.calls:
+            call.run(values)
+            if isinstance(getattr(call.operation, "layer", None), tf.keras.Model):
+                # It does not tell: as many as a layer of 64 features has.
+                widest = max(widest, 64 * math.prod(self.input_shape[:-1]))
+        self.shapes = {number: tuple(x.shape[1:]) for number, x in values.items()}
+        outputs = self.shapes[self.graph_of_calls.output]
+        if len(outputs) != 1:
+            raise MeasureError(
+                f"the model's outputs have shape {list(outputs)} for an example; expected "
+                "[classes], one number for each class"
+            )
+        cuts = [*(source for _, source, _ in self._parts), self.graph_of_calls.output]
+        types = [values[tensor].dtype for tensor in cuts]
+        computed = [int(tf.size(x)) for number, x in values.items() if number]
+        return types, max([widest, *computed])
+
+    @property
+    def layers(self) -> list[list[Step]]:
+        """The steps of each layer."""
+        return [[self.steps[number] for number in group] for group in self._groups]
+
+    def layer_configs(self) -> list[list[dict[str, Any]]]:
+        """The configurations of the Keras layers that make up each layer."""
+        return [
+            [
+                call.operation.layer.get_config()
+                for number in group
+                for call in self._parts[number][0]
+                if isinstance(getattr(call.operation, "layer", None), _layers.Layer)
+            ]
+            for group in self._groups
+        ]
+
+    def with_steps(self, wrap: Callable[[Step], Step]) -> Network:
+        """The same network with another step for each, and no graphs traced yet."""
+        twin = copy.copy(self)
+        twin.steps = [wrap(one) for one in self.steps]
+        twin._graphs, twin._ways = {}, {}
+        return twin
 
     def entry(self, layer: int) -> int:
         """The index of the step that takes x^(layer): 0 is the input."""
-        if not 0 <= layer < len(self.layers):
+        if not 0 <= layer < len(self._groups):
             raise MeasureError(
                 f"layer {layer} is past the end: this network can be entered at 0 to "
-                f"{len(self.layers) - 1}"
-                + ("" if len(self.layers) > 1 else ", because its layers are not a plain chain")
+                f"{len(self._groups) - 1}"
+                + ("" if len(self._groups) > 1 else ", because nothing in it is a cut of all paths")
             )
-        return sum(len(steps) for steps in self.layers[:layer])
+        return self._groups[layer][0]
+
+    def layer_shape(self, layer: int) -> tuple[int, ...]:
+        """The shape of x^(layer) for one example."""
+        return self.shapes[self._parts[self.entry(layer)][1]]
 
     def affine_steps(self, start: int) -> int:
         """How many steps from `start` on are affine, and so commute with interpolation."""
         count = 0
-        for step in self.steps[start:]:
-            if not getattr(step, "affine", False):
+        for one in self.steps[start:]:
+            if not getattr(one, "affine", False):
                 break
             count += 1
         return count
 
     def run(self, x: tf.Tensor, start: int = 0, stop: int | None = None) -> tf.Tensor:
-        """Steps `start` to `stop` (default: to the outputs) at inference."""
-        for step in self.steps[start:stop]:
-            x = step(x)
-        return x
+        """Steps `start` to `stop` (default: to the outputs, float32) at inference."""
+        if start:
+            x = tf.cast(x, self._types[start])
+        x = self._through(x, start, len(self.steps) if stop is None else stop)
+        return self.ending.outputs(x) if stop is None else x
+
+    def _through(self, x: tf.Tensor, start: int, stop: int) -> tf.Tensor:
+        """Steps `start` to `stop`. A long way is traced once for all graphs that it is part of."""
+        calls = sum(len(part[0]) for part in self._parts[start:stop])
+        if calls <= _LONG or tf.executing_eagerly():
+            for one in self.steps[start:stop]:
+                x = one(x)
+            return x
+        if (start, stop) not in self._ways:
+            shape = [None, *self.shapes[self._parts[start][1]]]
+
+            @tf.function(input_signature=[tf.TensorSpec(shape, self._types[start])])
+            def way(x: tf.Tensor) -> tf.Tensor:
+                for one in self.steps[start:stop]:
+                    x = one(x)
+                return x
+
+            self._ways[start, stop] = way
+        return self._ways[start, stop](x)
 
     def logits(self, x: tf.Tensor, start: int = 0) -> tf.Tensor:
-        """The outputs before a final softmax, if there is one. Where it is inside the last step,
-        logarithms of the outputs: they differ from the logits by a constant per example, as far as
-        no probability underflows."""
-        last = self.steps[-1]
-        if _is_softmax(last):
-            return self.run(x, start, len(self.steps) - 1)
-        outputs = self.run(x, start)
-        return tf.math.log(tf.maximum(outputs, _TINY)) if _ends_in_softmax(last) else outputs
+        """The outputs before a final softmax or sigmoid, if there is one. Where it is inside the
+        last step, logarithms of the outputs: they differ from the logits by a constant per example,
+        as far as no probability underflows."""
+        if start:
+            x = tf.cast(x, self._types[start])
+        return self.ending.scores(self._through(x, start, self.ending.stop))
+
+    def features(self, x: tf.Tensor) -> tf.Tensor:
+        """What the last affine layer takes: a tensor at a cut, or inside a block."""
+        number, tensor = self._classifier()
+        calls, source, _ = self._parts[number]
+        x = self._through(x, 0, number)
+        return x if tensor == source else Block(calls, source, tensor).values(x)[tensor]
+
+    def _classifier(self) -> tuple[int, int]:
+        """The step with the last layer that has a kernel, and the tensor that it takes."""
+        for number in reversed(range(len(self._parts))):
+            for call in reversed(self._parts[number][0]):
+                layer = getattr(call.operation, "layer", None)
+                if any(hasattr(layer, name) for name in ("kernel", "pointwise_kernel")):
+                    return number, call.inputs[0]
+        raise MeasureError(
+            "the model has no dense or convolutional layer that can be seen, and so no features"
+        )
+
+    def calls_to_logits(self) -> list[Call]:
+        """The calls that lead to the logits."""
+        return [call for calls, _, _ in self._parts[: self.ending.stop] for call in calls]
 
     def graph(self, key: Hashable, build: Callable[[], Any]) -> Any:
         """The graph of that key: the `tf.function` that `build` makes, traced once."""
@@ -89,10 +186,13 @@ class Network:
             self._graphs[key] = build().get_concrete_function()
         return self._graphs[key]
 
-    def bind(self, model: tf.keras.Model) -> None:
-        """Takes the weights of `model`, which has this architecture."""
-        for steps, layer in zip(self.layers, chain(model)):
-            steps[0].layer.set_weights(layer.get_weights())  # type: ignore[attr-defined]
+    def bind(self, model: tf.keras.Model, graph: Graph) -> None:
+        """Takes the weights of `model`, whose graph is of this architecture."""
+        sources = own_layers(graph)
+        if self.sources and sources[0] is not self.sources[0]:
+            lend(self.graph_of_calls, graph)
+        numbers = {id(weight): number for number, weight in enumerate(model.weights)}
+        self.weight_numbers = [[numbers[id(w)] for w in layer.weights] for layer in sources]
 
 
 _CACHED_ARCHITECTURES = 16
@@ -103,47 +203,51 @@ def network(model: tf.keras.Model, input_shape: tuple[int, ...]) -> Network:
     """The network of `model`, good until the next model of its architecture is bound."""
     _check_input_shape(model, input_shape)
     _check_weights(model)
+    graph = read_graph(model, input_shape)
     try:
-        key = architecture(model, input_shape)
+        key = architecture(graph, input_shape)
         if key in _networks:
             _networks.move_to_end(key)
         else:
-            _networks[key] = Network([rebuilt(layer) for layer in chain(model)], input_shape)
+            _networks[key] = Network(rebuilt(graph), input_shape)
             while len(_networks) > _CACHED_ARCHITECTURES:
                 _networks.popitem(last=False)
-        _networks[key].bind(model)
-        return _networks[key]
+        found = _networks[key]
     except (NotImplementedError, TypeError):  # layers that cannot be made from their configuration
-        return Network([[KerasStep(layer)] for layer in chain(model)], input_shape)
+        found = Network(as_it_is(graph), input_shape)
+    found.bind(model, graph)
+    return found
 
 
-def _is_softmax(step: Step) -> bool:
-    """Whether a step is a softmax and nothing else."""
-    layer = getattr(step, "layer", step)
-    if isinstance(layer, _layers.Activation):
-        layer = layer.activation
-    return isinstance(layer, _layers.Softmax) or layer is tf.keras.activations.softmax
+@dataclass(frozen=True)
+class LayerDescription:
+    """One layer of the papers, as `pgdl ls layers` shows it."""
+
+    number: int  # l; 0 is the input
+    computes: str  # the classes of the Keras layers, in their order
+    name: str  # of the last of them in the model
+    shape: tuple[int, ...]  # of x^(l) for one example
 
 
-def _ends_in_softmax(step: Step) -> bool:
-    layer = getattr(step, "layer", None)
-    while isinstance(layer, tf.keras.Model) and layer.layers:
-        layer = layer.layers[-1]
-    return isinstance(layer, _layers.Softmax) or (
-        getattr(layer, "activation", None) is tf.keras.activations.softmax
-    )
-
-
-def _widest_inside(step: Step, x: tf.Tensor) -> int:
-    """Numbers per example in the widest activation within a step that is a whole model; where the
-    model does not tell, as many as a layer of 64 features has."""
-    model = getattr(step, "layer", None)
-    if not isinstance(model, tf.keras.Model):
-        return 1
-    try:
-        return max(math.prod(layer.output.shape[1:]) for layer in model.layers)
-    except (AttributeError, TypeError, ValueError):
-        return 64 * math.prod(x.shape[1:-1])
+def describe_layers(
+    model: tf.keras.Model, input_shape: tuple[int, ...] | None = None
+) -> list[LayerDescription]:
+    """The layers of a model at which it can be entered, from 0, the input, and its outputs."""
+    shape = tuple(model.input_shape[1:]) if input_shape is None else input_shape
+    net = Network(as_it_is(read_graph(model, shape)), shape)
+    found = [LayerDescription(0, "input", "", shape)]
+    for number, group in enumerate(net._groups, start=1):
+        calls = [call for part in group for call in net._parts[part][0]]
+        names = [call_name(call) for call in calls]
+        counted = collections.Counter(names)
+        computes = [n if c == 1 else f"{c} {n}" for n, c in counted.items()]
+        last = getattr(getattr(calls[-1].operation, "layer", None), "name", "")
+        found.append(
+            LayerDescription(
+                number, " + ".join(computes), last, net.shapes[net._parts[group[-1]][2]]
+            )
+        )
+    return found
 
 
 def _check_weights(model: tf.keras.Model) -> None:
@@ -158,6 +262,8 @@ def _check_input_shape(model: tf.keras.Model, input_shape: tuple[int, ...]) -> N
         expected = tuple(model.input_shape)[1:]
     except (AttributeError, ValueError, TypeError):  # not built, or with several inputs
         return
+    if isinstance(model.input_shape, (list, dict)):
+        return  # several inputs, which the graph's reader refuses
     if len(expected) != len(input_shape) or any(
         e is not None and e != found for e, found in zip(expected, input_shape)
     ):

@@ -7,7 +7,7 @@ percentile of the output margins and m the number of training examples.
 
 from __future__ import annotations
 
-from pgdl_measures.base import CHAIN, INITIAL, Measure
+from pgdl_measures.base import INITIAL, Measure
 
 FAMILY = "norms"
 
@@ -22,7 +22,7 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
     "output": (
         (
             *("params", "number of weights, per training example"),
-            *("sqrt(sum_i k_i^2 c_(i-1) (c_i + 1) / m)", 10, (CHAIN,), "weights"),
+            *("sqrt(sum_i k_i^2 c_(i-1) (c_i + 1) / m)", 10, (), "weights"),
             "The baseline that any measure should beat.",
         ),
         (
@@ -35,76 +35,76 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("log_spec_init_main", "margin bound: spectral norms, distance from init"),
             "log sqrt(prod_i |W_i|_2^2 sum_j (|W_j - W_j^0|_F^2 / |W_j|_2^2) / (g^2 m))",
-            *(12, (INITIAL, CHAIN), "low", _SPECTRAL),
+            *(12, (INITIAL,), "low", _SPECTRAL),
         ),
         (
             *("log_spec_orig_main", "margin bound: spectral norms, distance from zero"),
             "log sqrt(prod_i |W_i|_2^2 sum_j (|W_j|_F^2 / |W_j|_2^2) / (g^2 m))",
-            *(13, (CHAIN,), "low", _SPECTRAL),
+            *(13, (), "low", _SPECTRAL),
         ),
         (
             *("log_prod_of_spec_over_margin", "product of spectral norms over the margin"),
-            *("log sqrt(prod_i |W_i|_2^2 / (g^2 m))", 14, (CHAIN,), "low", _MARGIN),
+            *("log sqrt(prod_i |W_i|_2^2 / (g^2 m))", 14, (), "low", _MARGIN),
         ),
         (
             *("log_prod_of_spec", "product of spectral norms"),
-            *("log sqrt(prod_i |W_i|_2^2 / m)", 15, (CHAIN,), "weights", _SPECTRAL),
+            *("log sqrt(prod_i |W_i|_2^2 / m)", 15, (), "weights", _SPECTRAL),
         ),
         (
             *("fro_over_spec", "Frobenius over spectral norms"),
-            *("sqrt(sum_i (|W_i|_F^2 / |W_i|_2^2) / m)", 16, (CHAIN,), "weights"),
+            *("sqrt(sum_i (|W_i|_F^2 / |W_i|_2^2) / m)", 16, (), "weights"),
             "How many directions the layers use; does not change with the scale of the weights.",
         ),
         (
             *("log_sum_of_spec_over_margin", "sum of spectral norms over the margin"),
-            *("log sqrt(d (prod_i |W_i|_2^2 / g^2)^(1/d) / m)", 17, (CHAIN,), "low", _MARGIN),
+            *("log sqrt(d (prod_i |W_i|_2^2 / g^2)^(1/d) / m)", 17, (), "low", _MARGIN),
         ),
         (
             *("log_sum_of_spec", "sum of spectral norms"),
-            *("log sqrt(d (prod_i |W_i|_2^2)^(1/d) / m)", 18, (CHAIN,), "weights"),
+            *("log sqrt(d (prod_i |W_i|_2^2)^(1/d) / m)", 18, (), "weights"),
             "As log_prod_of_spec for networks of different depths.",
         ),
     ),
     "frobenius": (
         (
             *("log_prod_of_fro_over_margin", "product of Frobenius norms over the margin"),
-            *("log sqrt(prod_i |W_i|_F^2 / (g^2 m))", 19, (CHAIN,), "low", _MARGIN),
+            *("log sqrt(prod_i |W_i|_F^2 / (g^2 m))", 19, (), "low", _MARGIN),
         ),
         (
             *("log_prod_of_fro", "product of Frobenius norms"),
-            *("log sqrt(prod_i |W_i|_F^2 / m)", 20, (CHAIN,), "weights", _SPECTRAL),
+            *("log sqrt(prod_i |W_i|_F^2 / m)", 20, (), "weights", _SPECTRAL),
         ),
         (
             *("log_sum_of_fro_over_margin", "sum of Frobenius norms over the margin"),
-            *("log sqrt(d (prod_i |W_i|_F^2 / g^2)^(1/d) / m)", 21, (CHAIN,), "low", _MARGIN),
+            *("log sqrt(d (prod_i |W_i|_F^2 / g^2)^(1/d) / m)", 21, (), "low", _MARGIN),
         ),
         (
             *("log_sum_of_fro", "sum of Frobenius norms"),
-            *("log sqrt(d (prod_i |W_i|_F^2)^(1/d) / m)", 22, (CHAIN,), "weights"),
+            *("log sqrt(d (prod_i |W_i|_F^2)^(1/d) / m)", 22, (), "weights"),
             "As log_prod_of_fro for networks of different depths.",
         ),
         (
             *("fro_dist", "Frobenius distance from initialization"),
-            *("sqrt(sum_i |W_i - W_i^0|_F^2 / m)", 23, (INITIAL, CHAIN), "weights", _DISTANCE),
+            *("sqrt(sum_i |W_i - W_i^0|_F^2 / m)", 23, (INITIAL,), "weights", _DISTANCE),
         ),
         (
             *("dist_spec_init", "spectral distance from initialization"),
-            *("sqrt(sum_i |W_i - W_i^0|_2^2 / m)", 24, (INITIAL, CHAIN), "weights", _DISTANCE),
+            *("sqrt(sum_i |W_i - W_i^0|_2^2 / m)", 24, (INITIAL,), "weights", _DISTANCE),
         ),
         (
             *("param_norm", "norm of all kernels"),
-            *("sqrt(sum_i |W_i|_F^2 / m)", 25, (CHAIN,), "weights"),
+            *("sqrt(sum_i |W_i|_F^2 / m)", 25, (), "weights"),
             "The plain baseline for the products and distances.",
         ),
     ),
     "path": (
         (
             *("path_norm_over_margin", "path norm over the margin"),
-            *("sqrt(sum_k f_(w^2)(1)[k] / (g^2 m))", 26, (CHAIN,), "low", _MARGIN),
+            *("sqrt(sum_k f_(w^2)(1)[k] / (g^2 m))", 26, (), "low", _MARGIN),
         ),
         (
             *("path_norm", "path norm"),
-            *("sqrt(sum_k f_(w^2)(1)[k] / m), f_(w^2) the net of squared weights", 27, (CHAIN,)),
+            *("sqrt(sum_k f_(w^2)(1)[k] / m), f_(w^2) the net of squared weights", 27, ()),
             *("weights", "Where layers may be rescaled against each other: it does not change."),
         ),
     ),
@@ -112,33 +112,33 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("pacbayes_init", "PAC-Bayes bound around the initial weights"),
             "sqrt((|w - w^0|^2 / (4 sigma^2) + log(m / sigma) + 10) / m)",
-            *(28, (INITIAL, CHAIN), "medium", _BOUND),
+            *(28, (INITIAL,), "medium", _BOUND),
         ),
         (
             *("pacbayes_orig", "PAC-Bayes bound around zero"),
             "sqrt((|w|^2 / (4 sigma^2) + log(m / sigma) + 10) / m)",
-            *(29, (CHAIN,), "medium", _BOUND),
+            *(29, (), "medium", _BOUND),
         ),
         (
             *("pacbayes_flatness", "inverse of the weight perturbation that the network tolerates"),
             "sqrt(1 / (sigma^2 m)), sigma the largest with at most 0.1 more errors",
-            *(30, (CHAIN,), "medium", "Flatness by itself, without a norm of the weights."),
+            *(30, (), "medium", "Flatness by itself, without a norm of the weights."),
         ),
         (
             *("pacbayes_mag_init", "magnitude-aware bound around the initial weights"),
             "sqrt((sum_i log((e^2 + (s^2 + 1) |w - w^0|^2 / omega) / (e^2 + s^2 |w_i - w_i^0|^2)) "
             "/ 4 + log(m / s) + 10) / m), s = sigma', e = 0.001",
-            *(31, (INITIAL, CHAIN), "medium", _MAGNITUDE),
+            *(31, (INITIAL,), "medium", _MAGNITUDE),
         ),
         (
             *("pacbayes_mag_orig", "magnitude-aware bound around zero"),
             "sqrt((sum_i log((e^2 + (s^2 + 1) |w|^2 / omega) / (e^2 + s^2 |w_i - w_i^0|^2)) / 4 + "
             "log(m / s) + 10) / m), s = sigma', e = 0.001",
-            *(32, (INITIAL, CHAIN), "medium", _MAGNITUDE),
+            *(32, (INITIAL,), "medium", _MAGNITUDE),
         ),
         (
             *("pacbayes_mag_flatness", "inverse of the tolerated relative weight perturbation"),
-            *("sqrt(1 / (sigma'^2 m))", 33, (CHAIN,), "medium"),
+            *("sqrt(1 / (sigma'^2 m))", 33, (), "medium"),
             "The most robust of the 24 in the paper, on most environments.",
         ),
     ),

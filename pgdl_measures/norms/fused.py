@@ -3,16 +3,18 @@
 At inference a batch norm is x -> scale * x + shift per channel. After a kernel and no activation it
 is folded into that kernel and its bias, which changes no output. A batch norm that follows anything
 else (an activation, say) has no kernel to go into; it stays a layer by itself, whose kernel is the
-vector of its scales. So a kernel's rank says what it does: 1 scales channels, 2 is dense, more is a
-convolution.
+vector of its scales. So are the scales of a layer or group normalization. Of other layers with
+weights - attention, embeddings, layers of a user's own - each weight that is no bias is a kernel.
 
 `run` takes the weights as arguments: perturbed or squared weights never touch a variable, and the
-graph that is traced for one model serves all of its architecture. A softmax at the end is left
-out, so that `run` gives logits.
+graph that is traced for one model serves all of its architecture. A softmax or sigmoid at the end
+is left out, so that `run` gives logits.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,13 +24,14 @@ import tensorflow as tf
 
 from pgdl_measures.base import Subject
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.network.chain import plain_chain
-from pgdl_measures.network.compiled import Network
+from pgdl_measures.network.endings import Ending
+from pgdl_measures.network.graph import Call, is_stock
+from pgdl_measures.network.rebuild import is_linear
+from pgdl_measures.network.substitution import with_weights
 from pgdl_measures.norms.initial import initial_weights
+from pgdl_measures.norms.kernels import Geometry, kernel_geometry, matrix_axes
 
 _layers = tf.keras.layers
-_CONVOLUTIONS = (_layers.Conv1D, _layers.Conv2D)
-_NOT_PLAIN = (_layers.Conv2DTranspose, _layers.DepthwiseConv2D, _layers.SeparableConv2D)
 _IDENTITIES = tuple(
     getattr(_layers, name)
     for name in (
@@ -42,85 +45,100 @@ _IDENTITIES = tuple(
     )
     if hasattr(_layers, name)  # not every version of Keras has all
 )
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """How a kernel is applied."""
-
-    input_shape: tuple[int, ...]  # of one example
-    strides: tuple[int, ...] = ()
-    padding: str = "VALID"
-    dilations: tuple[int, ...] = ()
-
-    def apply(self, x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
-        """The layer without its activation."""
-        rank = len(kernel.shape)
-        if rank == 1:
-            return x * kernel + bias
-        if rank == 2:
-            return tf.tensordot(x, kernel, 1) + bias
-        convolved = tf.nn.convolution(
-            x, kernel, strides=self.strides, padding=self.padding, dilations=self.dilations
-        )
-        return convolved + bias
+_WITHOUT_KERNELS = (_layers.Normalization, _layers.PReLU)  # their weights scale no features
+_PREPROCESSING = (_layers.Normalization, _layers.Rescaling)
 
 
 @dataclass
-class _Part:
-    """A kernel layer with the batch norms that follow it, or such batch norms alone."""
+class _Entry:
+    """One kernel with its bias and the batch norms that follow it; or such batch norms alone."""
 
     geometry: Geometry
-    layer: int | None
+    layer: int | None = None  # the number of the layer among the network's
+    kernel: int = 0  # the numbers of kernel and bias among the layer's weights
+    bias: int | None = None
     batch_norms: list[int] = field(default_factory=list)
+
+
+@dataclass
+class _Run:
+    """How a call is run: by its entries' kernels, or by the layer with substituted weights."""
+
+    call: Call
+    entries: list[int] = field(default_factory=list)
     activation: Callable[[tf.Tensor], tf.Tensor] | None = None
+    by_layer: bool = False
+    skipped: bool = False
 
 
 Weights = list[np.ndarray]
 
 
 class FusedNetwork:
-    """The chain of a subject: `kernels`, `biases`, `geometries` by layer, and `run` from them.
+    """The network of a subject: `kernels`, `biases`, `geometries` in graph order, and `run`.
 
-    Every layer has a bias; where `has_bias` is false it stands for none, and is zero.
+    Every kernel has a bias; where `has_bias` is false it stands for none, and is zero.
     """
 
     def __init__(self, subject: Subject) -> None:
-        self._model = subject.model
-        self._keras_layers = plain_chain(subject.model)
-        self._parts = _parts(self._keras_layers, subject.network)
-        fused = [part for part in self._parts if isinstance(part, _Part)]
-        if not fused:
+        self._model, self._network = subject.model, subject.network
+        self._numbers = {id(layer): i for i, layer in enumerate(self._network.sources)}
+        self._entries: list[_Entry] = []
+        self._runs = self._plan()
+        if not self._entries:
             raise MeasureError("the model has no kernels; its norms are not defined")
-        self.geometries = [part.geometry for part in fused]
+        self.geometries = [entry.geometry for entry in self._entries]
         self.has_bias = [
-            part.layer is None or bool(part.batch_norms) or self._keras_layers[part.layer].use_bias
-            for part in fused
+            entry.layer is None or bool(entry.batch_norms) or entry.bias is not None
+            for entry in self._entries
         ]
-        self.kernels, self.biases = self._fuse([la.get_weights() for la in self._keras_layers])
+        self.kernels, self.biases = self._fuse([la.get_weights() for la in self._network.sources])
 
     def initial_kernels(self) -> Weights:
         """The kernels before training, fused in the same way."""
-        remaining = initial_weights(self._model)
-        by_layer = []
-        for layer in self._keras_layers:
-            by_layer.append(remaining[: len(layer.weights)])
-            remaining = remaining[len(layer.weights) :]
+        initial = initial_weights(self._model)
+        by_layer = [[initial[n] for n in numbers] for numbers in self._network.weight_numbers]
         return self._fuse(by_layer)[0]
 
     def run(
-        self, x: tf.Tensor, kernels: Sequence[tf.Tensor], biases: Sequence[tf.Tensor]
+        self,
+        x: tf.Tensor,
+        kernels: Sequence[tf.Tensor],
+        biases: Sequence[tf.Tensor],
+        *,
+        preprocess: bool = True,
     ) -> tf.Tensor:
-        """The logits of inputs x with these weights in place of the model's."""
-        weights = iter(zip(self.geometries, kernels, biases))
-        for part in self._parts:
-            if isinstance(part, _Part):
-                geometry, kernel, bias = next(weights)
-                x = geometry.apply(x, kernel, bias)
-                x = part.activation(x) if part.activation else x
+        """The logits of inputs x with these weights in place of the model's.
+
+        Without `preprocess`, x is what rescaling and normalization layers would give.
+        """
+        values: dict[int, Any] = {0: x}
+        for run in self._runs:
+            layer = getattr(run.call.operation, "layer", None)
+            if run.skipped or (not preprocess and isinstance(layer, _PREPROCESSING)):
+                values[run.call.outputs[0]] = values[run.call.inputs[0]]
+            elif run.by_layer:
+                weights: dict[int, tf.Tensor] = {}
+                for number in run.entries:
+                    entry = self._entries[number]
+                    weights[entry.kernel] = kernels[number]
+                    if entry.bias is not None:
+                        weights[entry.bias] = biases[number]
+                with_weights(functools.partial(run.call.run, values), layer, weights)
+            elif run.entries:
+                y = values[run.call.inputs[0]]
+                if layer is not None:
+                    y = tf.cast(y, layer.compute_dtype)
+                for number in run.entries:
+                    y = self._entries[number].geometry.apply(y, kernels[number], biases[number])
+                values[run.call.outputs[0]] = run.activation(y) if run.activation else y
             else:
-                x = part(x)
-        return x
+                run.call.run(values)
+        return self._ending.scores(values[self._runs[-1].call.outputs[0]])
+
+    def calls_beside_kernels(self) -> list[Call]:
+        """The calls that are not run by a kernel as it stands."""
+        return [run.call for run in self._runs if run.by_layer or not (run.entries or run.skipped)]
 
     def signature(self) -> list[list[tf.TensorSpec]]:
         """The specifications of `kernels` and `biases` as arguments of a graph."""
@@ -136,19 +154,99 @@ class FusedNetwork:
             for arrays in (self.kernels, self.biases)
         ]
 
+    def _plan(self) -> list[_Run]:
+        """How each call is run, and the kernels in their order."""
+        calls = self._network.calls_to_logits()
+        uses: dict[int, int] = {}
+        called: dict[int, int] = {}
+        for call in calls:
+            called[id(call.operation)] = called.get(id(call.operation), 0) + 1
+            for tensor in call.inputs:
+                uses[tensor] = uses.get(tensor, 0) + 1
+        shapes = self._network.shapes
+        runs: list[_Run] = []
+        unfinished: dict[int, int] = {}  # tensor -> what a batch norm of it is folded into
+        planned: dict[int, list[int]] = {}  # the entries of a layer that is called again
+        for call in calls:
+            layer = getattr(call.operation, "layer", None)
+            source, target = call.inputs[0], call.outputs[0]
+            before = unfinished.get(source) if uses[source] == 1 else None
+            if _is_identity(layer):
+                runs.append(_Run(call, skipped=True))
+                if before is not None:
+                    unfinished[target] = before
+                continue
+            if not isinstance(layer, _layers.Layer) or not layer.weights:
+                runs.append(_Run(call))
+                continue
+            once = called[id(call.operation)] == 1
+            if isinstance(layer, _layers.BatchNormalization) and once:
+                _check_axis(layer, len(shapes[source]))
+                run = _Run(call, skipped=before is not None)
+                if before is None:
+                    before = len(self._entries)
+                    self._entries.append(_Entry(Geometry(shapes[source])))
+                    run.entries = [before]
+                self._entries[before].batch_norms.append(self._numbers[id(layer)])
+                unfinished[target] = before
+            else:
+                run = self._kernel_run(call, layer, shapes, planned)
+                if once and run.entries and not run.activation and not run.by_layer:
+                    unfinished[target] = run.entries[-1]
+            runs.append(run)
+        self._ending = self._logits_ending(runs)
+        return runs
+
+    def _kernel_run(
+        self, call: Call, layer: Any, shapes: dict[int, Any], planned: dict[int, list[int]]
+    ) -> _Run:
+        """The run of a layer with weights; adds its kernels when it is called first."""
+        plain = is_stock(layer) and len(call.inputs) == 1 and not call.kwargs
+        source, target = shapes[call.inputs[0]], shapes[call.outputs[0]]
+        geometries = kernel_geometry(layer, source, target) if plain else None
+        number = self._numbers[id(layer)]
+        if id(layer) not in planned:
+            first = len(self._entries)
+            if geometries is not None:
+                last = len(geometries) - 1
+                for i, geometry in enumerate(geometries):
+                    bias = i + 1 if i == last and layer.use_bias else None
+                    self._entries.append(_Entry(geometry, number, i, bias))
+            else:
+                self._entries += _entries_by_layer(layer, number, source)
+            planned[id(layer)] = list(range(first, len(self._entries)))
+        linear = is_linear(getattr(layer, "activation", None))
+        activation = None if linear or geometries is None else layer.activation
+        return _Run(call, planned[id(layer)], activation, by_layer=geometries is None)
+
+    def _logits_ending(self, runs: list[_Run]) -> Ending:
+        """The network's ending, without a softmax or sigmoid that is fused into the last layer."""
+        ends = (tf.keras.activations.softmax, tf.keras.activations.sigmoid)
+        ending = self._network.ending
+        if runs and ending.probabilities and runs[-1].activation in ends:
+            runs[-1].activation = None
+            return dataclasses.replace(ending, probabilities=False)
+        return ending
+
     def _fuse(self, weights: Sequence[Sequence[np.ndarray]]) -> tuple[Weights, Weights]:
         kernels, biases = [], []
-        for part in self._parts:
-            if not isinstance(part, _Part):
-                continue
-            if part.layer is None:
-                kernel, bias = np.ones(part.geometry.input_shape[-1]), np.zeros(1)
+        for entry in self._entries:
+            geometry = entry.geometry
+            if entry.layer is None:
+                kernel, bias = np.ones(geometry.input_shape[-1]), np.zeros(1)
             else:
-                kernel, *rest = (np.asarray(w, np.float64) for w in weights[part.layer])
-                bias = rest[0] if rest else np.zeros(kernel.shape[-1])
-            for number in part.batch_norms:
-                scale, shift = _scale_and_shift(self._keras_layers[number], weights[number])
-                kernel, bias = kernel * scale, bias * scale + shift
+                arrays = weights[entry.layer]
+                kernel = np.asarray(arrays[entry.kernel], np.float64)
+                if entry.bias is not None:
+                    bias = np.asarray(arrays[entry.bias], np.float64)
+                elif geometry.matrix is not None or geometry.depthwise:
+                    bias = np.zeros(1)
+                else:
+                    bias = np.zeros(geometry.output_channels(kernel))
+            for number in entry.batch_norms:
+                layer = self._network.sources[number]
+                scale, shift = _scale_and_shift(layer, weights[number])
+                kernel, bias = geometry.scaled(kernel, scale), bias * scale + shift
             kernels.append(kernel)
             biases.append(bias)
         return kernels, biases
@@ -159,86 +257,44 @@ def fused_network(subject: Subject) -> FusedNetwork:
     return subject.share("fused_network", lambda: FusedNetwork(subject))
 
 
-def _parts(layers: list[tf.keras.layers.Layer], network: Network) -> list[Any]:
-    """Fused layers and, between them, the other layers as functions."""
-    parts: list[Any] = []
-    unfinished: _Part | None = None  # what a batch norm would be folded into
-    x = tf.zeros([1, *network.input_shape])
-    for number, layer in enumerate(layers):
-        start = network.entry(number)
-        stop = network.entry(number + 1) if number + 1 < len(layers) else None
-        shape = tuple(x.shape[1:])
-        x = network.run(x, start, stop)
-        if _is_identity(layer):
-            continue
-        if isinstance(layer, _layers.BatchNormalization):
-            _check_axis(layer, number, len(shape))
-            if unfinished is None:
-                unfinished = _Part(Geometry(shape), None)
-                parts.append(unfinished)
-            unfinished.batch_norms.append(number)
-        elif _has_kernel(layer, number):
-            activation = None if _is_linear(layer) else layer.activation
-            part = _Part(_geometry(layer, shape), number, activation=activation)
-            parts.append(part)
-            unfinished = part if activation is None else None
-        else:
-            parts.append(lambda x, start=start, stop=stop: network.run(x, start, stop))
-            unfinished = None
-    if isinstance(layers[-1], _layers.Softmax) or _is_softmax(layers[-1]):
-        if isinstance(parts[-1], _Part):
-            parts[-1].activation = None
-        else:
-            parts.pop()
-    return parts
+def _entries_by_layer(layer: Any, number: int, shape: tuple[int, ...]) -> list[_Entry]:
+    """The weights of a layer that Keras itself has to run, those of layers inside it too."""
+    if isinstance(layer, _WITHOUT_KERNELS):
+        return []
+    numbers = {id(weight): i for i, weight in enumerate(layer.weights)}
+    entries: list[_Entry] = []
+    seen: set[int] = set()  # a layer lists the weights of the layers in it, which come first
+    for part in reversed(list(layer._flatten_layers())):
+        own = [w for w in part.trainable_weights if numbers.get(id(w), -1) not in {-1, *seen}]
+        seen |= {numbers[id(weight)] for weight in own}
+        biases = [numbers[id(weight)] for weight in own if _is_bias(weight)]
+        for weight in own:
+            if not _is_bias(weight):
+                rank = len(weight.shape)
+                geometry = Geometry(shape, matrix=matrix_axes(part, rank) if rank > 1 else None)
+                bias = biases.pop(0) if biases else None
+                entries.append(_Entry(geometry, number, numbers[id(weight)], bias))
+    return sorted(entries, key=lambda entry: entry.kernel)
 
 
-def _is_identity(layer: tf.keras.layers.Layer) -> bool:
+def _is_bias(weight: Any) -> bool:
+    return weight.name.split("/")[-1].split(":")[0] in ("bias", "beta")
+
+
+def _is_identity(layer: Any) -> bool:
     """Whether a layer does nothing at inference."""
     return isinstance(layer, _IDENTITIES) or (
-        isinstance(layer, _layers.Activation) and _is_linear(layer)
+        isinstance(layer, _layers.Activation) and is_linear(layer.activation)
     )
 
 
-def _check_axis(layer: tf.keras.layers.Layer, number: int, last: int) -> None:
+def _check_axis(layer: tf.keras.layers.Layer, last: int) -> None:
     axis = layer.axis if isinstance(layer.axis, int) else list(layer.axis)
     if axis not in (-1, last, [-1], [last]):
         raise MeasureError(
-            f"layer {number} is a BatchNormalization over axis {axis}; it can be fused over the "
-            f"last one only, {last}"
+            f"the layer {layer.name} is a BatchNormalization over axis {axis}; it can be fused "
+            f"over the last one only, {last}"
         )
-
-
-def _has_kernel(layer: tf.keras.layers.Layer, number: int) -> bool:
-    plain = isinstance(layer, _CONVOLUTIONS) and not isinstance(layer, _NOT_PLAIN)
-    if plain and layer.groups == 1 and layer.data_format == "channels_last":
-        return True
-    if isinstance(layer, _layers.Dense):
-        return True
-    if layer.weights:
-        raise MeasureError(
-            f"layer {number} is a {type(layer).__name__} with weights; norms are of Dense, of "
-            "Conv1D and Conv2D (one group, channels last) and of BatchNormalization"
-        )
-    return False
-
-
-def _geometry(layer: tf.keras.layers.Layer, input_shape: tuple[int, ...]) -> Geometry:
-    if isinstance(layer, _layers.Dense):
-        return Geometry(input_shape)
-    if layer.padding == "causal":
-        raise MeasureError("norms of a convolution with causal padding are not defined here")
-    return Geometry(
-        input_shape, tuple(layer.strides), layer.padding.upper(), tuple(layer.dilation_rate)
-    )
-
-
-def _is_linear(layer: tf.keras.layers.Layer) -> bool:
-    return layer.activation in (None, tf.keras.activations.linear)
-
-
-def _is_softmax(layer: tf.keras.layers.Layer) -> bool:
-    return getattr(layer, "activation", None) is tf.keras.activations.softmax
 
 
 def _scale_and_shift(

@@ -27,9 +27,10 @@ def params(subject: Subject, *, form: str = "printed") -> float:
         sizes = [kernel.size for kernel in fused_network(subject).kernels]
         return math.sqrt(sum(sizes) / subject.data.total)
     total = 0
-    for kernel in fused_network(subject).kernels:
-        inputs = kernel.size // kernel.shape[-1]  # k^2 c_{i-1}; 1 for a vector of scales
-        total += kernel.size + (inputs if kernel.ndim > 1 else kernel.size)
+    fused = fused_network(subject)
+    for kernel, geometry in zip(fused.kernels, fused.geometries):
+        # k^2 c_{i-1}; as many shifts as scales for a vector of these
+        total += kernel.size + (geometry.inputs(kernel) if kernel.ndim > 1 else kernel.size)
     return math.sqrt(total / subject.data.total)
 
 

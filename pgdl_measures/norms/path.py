@@ -4,7 +4,10 @@ The network with squared weights answers an input of ones with the sum, over all
 or a bias to an output, of the product of the squared weights along the path - for a network of
 rectified linear units and linear layers. Biases are squared like weights (they are weights from a
 unit that is always one), as in the authors' code. Max pooling and other activations stay as they
-are, which follows the definition but counts only the paths that win.
+are, which follows the definition but counts only the paths that win. Sums and concatenations of
+branches join their paths. Rescaling and normalization in front are no part of any path: the ones
+are what the first layer takes. A product of two branches, attention and normalization by an
+example's own statistics are no sums over paths.
 """
 
 from __future__ import annotations
@@ -15,9 +18,19 @@ from typing import Any
 import tensorflow as tf
 
 from pgdl_measures.base import Subject
+from pgdl_measures.errors import MeasureError
+from pgdl_measures.network.blocks import call_name
 from pgdl_measures.network.compiled import Network
+from pgdl_measures.network.graph import Call, is_stock
 from pgdl_measures.norms.fused import FusedNetwork, fused_network
 from pgdl_measures.norms.margin import margin
+
+_PRODUCTS = {"multiply", "mul", "dot", "matmul", "einsum", "subtract", "sub", "divide", "truediv"}
+_WITHOUT_PATHS = {
+    *("AdditiveAttention", "Attention", "GroupQueryAttention", "MultiHeadAttention"),
+    *("GroupNormalization", "LayerNormalization", "RMSNormalization", "UnitNormalization"),
+    *("Bidirectional", "ConvLSTM2D", "Embedding", "GRU", "LSTM", "RNN", "SimpleRNN"),
+}
 
 
 def path_norm_over_margin(subject: Subject, *, examples: int = 5_000, seed: int = 0) -> float:
@@ -33,15 +46,30 @@ def path_norm(subject: Subject) -> float:
 
 def _squared_path_norm(subject: Subject) -> float:
     fused, network = fused_network(subject), subject.network
+    for call in fused.calls_beside_kernels():
+        _check(call)
     graph = network.graph("path_norm", lambda: _build(fused, network))
     return float(graph(*fused.tensors()))
+
+
+def _check(call: Call) -> None:
+    """Raises where a call is not linear between its weights and the values that it takes."""
+    layer, name = getattr(call.operation, "layer", None), call_name(call)
+    product = len(call.inputs) > 1 and name.lower() in _PRODUCTS
+    own = isinstance(layer, tf.keras.layers.Layer) and layer.weights and not is_stock(layer)
+    if product or own or name in _WITHOUT_PATHS:
+        raise MeasureError(
+            f"the path norm has no reading for the layer {getattr(layer, 'name', name)} "
+            f"({name}): it is not a sum over paths; the other norms have one"
+        )
 
 
 def _build(fused: FusedNetwork, network: Network) -> Any:
     @tf.function(input_signature=fused.signature())
     def squared(kernels: list[tf.Tensor], biases: list[tf.Tensor]) -> tf.Tensor:
         ones = tf.ones([1, *network.input_shape])
-        outputs = fused.run(ones, [w * w for w in kernels], [b * b for b in biases])
+        squares = [[w * w for w in weights] for weights in (kernels, biases)]
+        outputs = fused.run(ones, *squares, preprocess=False)
         return tf.reduce_sum(outputs)
 
     return squared

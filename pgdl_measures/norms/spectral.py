@@ -23,13 +23,14 @@ differ by 0.4 to 19 %.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse.linalg
 import tensorflow as tf
 
 from pgdl_measures.errors import UnknownNameError
-from pgdl_measures.norms.fused import Geometry
+from pgdl_measures.norms.kernels import Geometry
 
 BOUNDARIES = ("circular", "zero")
 STRIDES = ("kept", "ignored")
@@ -50,27 +51,40 @@ def spectral_norm(
         geometry = dataclasses.replace(geometry, strides=(1,) * len(geometry.strides))
     if kernel.ndim == 1:
         return float(np.abs(kernel).max())
+    if geometry.matrix is not None:
+        kernel = kernel.reshape(geometry.inputs(kernel), -1)
     if kernel.ndim == 2:
         return float(np.sqrt(_largest_eigenvalue(_grams(tf.constant(kernel[np.newaxis])), 0.0)))
     if boundary == "zero":
-        return _layer_norm(kernel, geometry)
+        return max(_layer_norm(*group) for group in _groups(kernel, geometry))
     return _circular_norm(kernel, geometry)
 
 
+def _groups(kernel: np.ndarray, geometry: Geometry) -> Iterator[tuple[np.ndarray, Geometry]]:
+    """The convolutions of which a grouped or depthwise one is made, and the one whose transpose a
+    transposed one is."""
+    for own in geometry.by_group(kernel):
+        shape = (*geometry.input_shape[:-1], own.shape[-2])
+        yield own, Geometry(shape, geometry.strides, geometry.padding, geometry.dilations)
+
+
 def _circular_norm(kernel: np.ndarray, geometry: Geometry) -> float:
-    *taps, channels, filters = kernel.shape
+    by_group = geometry.by_group(kernel)
+    groups, *taps, channels, filters = by_group.shape
     waves = _waves(taps, geometry)  # [frequencies, aliases, taps]
     count, aliases, _ = waves.shape
     # In a random order each frequency is seldom the largest so far (see `_largest_eigenvalue`).
     waves = tf.constant(np.random.default_rng(0).permutation(waves) / np.sqrt(aliases))
-    by_tap = tf.constant(kernel.reshape(-1, channels * filters), tf.complex128)
-    at_once = max(1, _ELEMENTS // (aliases * channels * filters))
+    by_tap = tf.constant(by_group.reshape(groups, -1, channels * filters), tf.complex128)
+    at_once = max(1, _ELEMENTS // (aliases * groups * channels * filters))
     largest = 0.0
     for start in range(0, count, at_once):
-        matrices = tf.reshape(
-            tf.tensordot(waves[start : start + at_once], by_tap, 1),
-            [-1, aliases * channels, filters],
-        )
+        now = waves[start : start + at_once]
+        if groups == 1:
+            products = tf.tensordot(now, by_tap[0], 1)
+        else:
+            products = tf.einsum("fat,gtk->fgak", now, by_tap)
+        matrices = tf.reshape(products, [-1, aliases * channels, filters])
         largest = _largest_eigenvalue(_grams(matrices), largest)
     return float(np.sqrt(largest))
 

@@ -28,6 +28,7 @@ class Perturbation:
     high: float
     unit: str = ""
     of_values: bool = False  # handed the inputs as they are, not with black at 0 and white at 1
+    of_tensors: bool = False  # whether it is of any tensor, not of images only
 
     def magnitudes(self, count: int) -> tuple[float, ...]:
         """Regularly spaced from `low` to `high` (Algorithm 1)."""
@@ -75,5 +76,9 @@ add_perturbation(Perturbation("translation_x", image.translation_x, -0.5, 0.5, "
 add_perturbation(Perturbation("translation_y", image.translation_y, -0.5, 0.5, "of the height"))
 add_perturbation(Perturbation("colour_jitter", image.colour_jitter, -0.25, 0.25))
 # Not in the paper; the ranges are ours.
-add_perturbation(Perturbation("noise", image.noise, 0.0, 0.3, "standard deviations, white is 1"))
-add_perturbation(Perturbation("intensity", image.intensity, -0.5, 0.5, of_values=True))
+add_perturbation(
+    Perturbation("noise", image.noise, 0.0, 0.3, "standard deviations, white is 1", of_tensors=True)
+)
+add_perturbation(
+    Perturbation("intensity", image.intensity, -0.5, 0.5, of_values=True, of_tensors=True)
+)

@@ -136,8 +136,8 @@ def _build(network: Network, layer: int, pairing: str, hoist: bool) -> Any:
             tf.autograph.experimental.set_loop_options(parallel_iterations=1)
             now = slice(i * forward_batch, (i + 1) * forward_batch)
             label = tf.gather(labels, pairs.first[now])
-            start = network.run(tf.gather(inputs, pairs.first[now]), 0, meet)
-            way = network.run(tf.gather(inputs, pairs.second[now]), 0, meet) - start
+            start = _float(network.run(tf.gather(inputs, pairs.first[now]), 0, meet))
+            way = _float(network.run(tf.gather(inputs, pairs.second[now]), 0, meet)) - start
 
             def respond(alpha, start=start, way=way, label=label):  # type: ignore[no-untyped-def]
                 outputs = network.run(start + alpha * way, meet)
@@ -153,6 +153,11 @@ def _build(network: Network, layer: int, pairing: str, hoist: bool) -> Any:
         return correct, tf.math.bincount(pairs.batch, minlength=batches), found_nan
 
     return curve
+
+
+def _float(x: tf.Tensor) -> tf.Tensor:
+    """What a layer of half precision computes, to be mixed in single precision."""
+    return tf.cast(x, tf.float32)
 
 
 def check_magnitudes(magnitudes: Sequence[float]) -> None:

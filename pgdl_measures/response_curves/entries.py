@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from pgdl_measures.base import CHAIN, Measure
+from pgdl_measures.base import Measure
 
 FAMILY = "mixup curves"
 
@@ -86,7 +86,6 @@ def _curve(statistic: str, pairing: str, layer: int) -> Measure:
         f"{_SUMMARIES[statistic]} of the {pairing}-class mixup curve at {_where(layer)}",
         _TARGET,
         {"statistic": statistic, "pairing": pairing, "layer": layer},
-        needs=_needs(layer),
         family=FAMILY,
         definition=_DEFINITIONS[statistic],
         source=_SOURCES[statistic],
@@ -102,7 +101,6 @@ def _mixup(name: str, layer: int) -> Measure:
         f"accuracy (negated) on the means of two examples of one class at {_where(layer)}",
         _TARGET,
         {"statistic": "end_point", "pairing": "intra", "layer": layer, "magnitudes": (0.5,)},
-        needs=_needs(layer),
         family=FAMILY,
         definition="-A(0.5), intra-class",
         source="Schiff et al. 2021, Section 4.1.1; Natekar and Sharma 2020",
@@ -115,7 +113,3 @@ def _mixup(name: str, layer: int) -> Measure:
 def _where(layer: int) -> str:
     names = ("the input", "the first layer's output")
     return names[layer] if layer < len(names) else f"the output of layer {layer}"
-
-
-def _needs(layer: int) -> tuple[str, ...]:
-    return (CHAIN,) if layer else ()

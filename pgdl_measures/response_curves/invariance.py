@@ -28,13 +28,14 @@ def gi(
     subject: Subject,
     *,
     perturbation: str,
+    layer: int = 0,
     points: int = POINTS,
     batches: int = 40,
     batch_size: int = 128,
     seed: int = 0,
 ) -> float:
     """The Gi-score of the curve, its range mapped to [0, 1]. `points`: how many magnitudes."""
-    curve = response_curve(subject, perturbation, points, batches, batch_size, seed)
+    curve = response_curve(subject, perturbation, points, batches, batch_size, seed, layer)
     return curve.statistic(statistics.gi)
 
 
@@ -42,13 +43,14 @@ def mean_accuracy(
     subject: Subject,
     *,
     perturbation: str,
+    layer: int = 0,
     points: int = POINTS,
     batches: int = 40,
     batch_size: int = 128,
     seed: int = 0,
 ) -> float:
     """The mean of the curve, negated."""
-    curve = response_curve(subject, perturbation, points, batches, batch_size, seed)
+    curve = response_curve(subject, perturbation, points, batches, batch_size, seed, layer)
     return -curve.statistic(statistics.mean_accuracy)
 
 
@@ -56,6 +58,7 @@ def augmented(
     subject: Subject,
     *,
     perturbation: str,
+    layer: int = 0,
     batches: int = 40,
     batch_size: int = 128,
     seed: int = 0,
@@ -64,8 +67,9 @@ def augmented(
     return -augmented_accuracy(
         subject.network,
         subject.data,
-        _values(subject),
+        _values(subject, layer),
         find_perturbation(perturbation),
+        layer=layer,
         batches=batches,
         batch_size=batch_size,
         seed=seed,
@@ -79,22 +83,24 @@ def response_curve(
     batches: int = 40,
     batch_size: int = 128,
     seed: int = 0,
+    layer: int = 0,
 ) -> Curve:
     """The curve of the perturbation of that name, which measures of a subject share."""
     if points < 2:
         raise MeasureError(f"a curve of {points} magnitudes was asked for; expected 2 or more")
     found = find_perturbation(name)
-    settings = {"batches": batches, "batch_size": batch_size, "seed": seed}
+    settings = {"layer": layer, "batches": batches, "batch_size": batch_size, "seed": seed}
     return shared_columns(
         subject,
-        {"perturbation": found.name, "layer": 0, **settings},
+        {"perturbation": found.name, **settings},
         found.magnitudes(points),
         lambda missing: perturbation_curve(
-            subject.network, subject.data, _values(subject), found, missing, **settings
+            subject.network, subject.data, _values(subject, layer), found, missing, **settings
         ),
     )
 
 
-def _values(subject: Subject) -> ValueRange:
-    check_images(subject.data.shape)
+def _values(subject: Subject, layer: int) -> ValueRange:
+    if layer == 0:
+        check_images(subject.data.shape)
     return subject.share("value_range", lambda: value_range(subject.data.inputs))

@@ -1,6 +1,13 @@
-"""Registry entries of the invariance measures: three for each perturbation of the inputs."""
+"""Registry entries of the invariance measures: three for each perturbation of the inputs.
+
+`gi_noise_l2` is parsed and not registered: what perturbs any tensor can perturb the output of layer
+2, as Algorithm 1 of Schiff et al. 2021 says.
+"""
 
 from __future__ import annotations
+
+import re
+from dataclasses import replace
 
 from pgdl_measures.base import IMAGES, Measure
 
@@ -30,6 +37,30 @@ def entries() -> list[Measure]:
     ]
 
 
+_AT_LAYER = re.compile(
+    r"(?P<stem>(gi|mean_accuracy|augmented_accuracy)_(?P<what>noise|intensity))_l(?P<layer>[1-9]\d*)"
+)
+
+
+def parse(name: str) -> Measure | None:
+    """The measure that a name such as `gi_noise_l2` describes."""
+    if not (match := _AT_LAYER.fullmatch(name)):
+        return None
+    words, source = _PERTURBATIONS[match["what"]]
+    (found,) = (
+        measure
+        for measure in perturbation_entries(match["what"], words, source=source)
+        if measure.name == match["stem"]
+    )
+    return replace(
+        found,
+        name=name,
+        summary=f"{found.summary} at the output of layer {match['layer']}",
+        fixed={**found.fixed, "layer": int(match["layer"])},
+        needs=(),
+    )
+
+
 def perturbation_entries(
     perturbation: str, words: str, where: str = "", source: str = "a perturbation of your own"
 ) -> list[Measure]:
@@ -39,7 +70,7 @@ def perturbation_entries(
             f"{name}_{perturbation}",
             summary,
             f"pgdl_measures.response_curves.invariance:{function}",
-            {"perturbation": where or perturbation},
+            {"perturbation": where or perturbation, "layer": 0},
             needs=(IMAGES,),
             family=FAMILY,
             definition=definition,

@@ -12,7 +12,7 @@ from starting_kit_adapter.terminal.text import table
 if TYPE_CHECKING:
     from ingestion.corpus import Task
 
-HELP = "List the tasks or models of a corpus, or the measures"
+HELP = "List the tasks or models of a corpus, the measures, or the layers of a model"
 EXAMPLES = """\
 examples:
   pgdl ls measures                                    all of them
@@ -22,6 +22,7 @@ examples:
   pgdl ls measures --markdown > docs/measures.md
   pgdl ls tasks zoo/
   pgdl ls models zoo/ --tasks digits
+  pgdl ls layers my_resnet.keras                      what l = 1, 2, … mean in gi_intra_l2
 """
 
 
@@ -33,6 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     models = what.add_parser("models", help="the models of a corpus with their gaps")
     models.add_argument("corpus", type=Path)
     models.add_argument("--tasks", help="only these, separated by commas")
+    layers = what.add_parser("layers", help="the layers of a model, as measures count them")
+    layers.add_argument("model", type=Path, help="a Keras file, or a model folder of a corpus")
+    layers.add_argument(
+        "--custom", metavar="MODULE", action="append", default=[], help="defines layers of your own"
+    )
 
 
 def _add_measures(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +59,8 @@ def _add_measures(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.what == "measures":
         return _measures(args)
+    if args.what == "layers":
+        return _layers(args)
 
     from ingestion.corpus import find_corpus
 
@@ -86,6 +94,28 @@ def _measures(args: argparse.Namespace) -> int:
         print(f"{measure_list(found)}\n\n{len(found)} of {len(measures())} measures.\n{NAMES}")
     else:
         raise PgdlError("no measure matches; `pgdl ls measures` lists all")
+    return 0
+
+
+def _layers(args: argparse.Namespace) -> int:
+    from ingestion.quiet import import_tensorflow
+
+    import_tensorflow()
+
+    from ingestion.any_model import read_model
+    from pgdl_measures.network.compiled import describe_layers
+
+    config, model = read_model(args.model, args.custom)
+    described = describe_layers(model, tuple(int(size) for size in config["input_shape"]))
+    rows = [
+        [layer.number, " x ".join(map(str, layer.shape)), layer.computes, layer.name]
+        for layer in described
+    ]
+    print(table(["l", "shape", "computes", "ends with"], rows))
+    print(
+        f"\nMeasures enter this network at l = 0 to {len(described) - 2}, as in gi_intra_l1; "
+        "the last row is its outputs."
+    )
     return 0
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pgdl_measures.base import COSTS, UNITS, Measure
@@ -11,8 +13,9 @@ from starting_kit_adapter.terminal.text import table
 
 NAMES = """\
 Curve measures take any layer in their names: gi_intra_l3, pal_inter_l2, mean_accuracy_intra_l5,
-manifold_mixup_l2; l0 is the input. gi_area_intra_l0 is Gi without its normalization and
-pal_algorithm4_intra_l0 is Pal as the pseudo-code prints it. A minus negates: -mixup."""
+manifold_mixup_l2, gi_noise_l1, gi_intensity_l2; l0 is the input, and `pgdl ls layers MODEL` lists
+the others. gi_area_intra_l0 is Gi without its normalization and pal_algorithm4_intra_l0 is Pal as
+the pseudo-code prints it. A minus negates: -mixup."""
 
 _HEADER = """\
 # Measures
@@ -65,7 +68,25 @@ def markdown(chosen: Sequence[Measure]) -> str:
     for family, members in by_family(chosen).items():
         parts.append(f"## {family.capitalize()}\n")
         parts += [_section(measure) for measure in members]
+    parts.append(_networks())
     return "\n".join(parts)
+
+
+def _networks() -> str:
+    """Which measures have no value for which well-known networks, as a slow test found out."""
+    found = json.loads(Path(__file__).with_name("networks.json").read_text(encoding="utf-8"))
+    text = (
+        "How many measures have a value for these image classifiers (32x32x3, untrained, "
+        "`keras.applications` where the name is theirs), and why others have none. "
+        "`pytest -m slow tests/networks/test_matrix.py` measures it."
+    )
+    lines = ["## Networks", "", *textwrap.wrap(text, 100), ""]
+    lines += ["| network | without a value | why |", "| --- | --- | --- |"]
+    for network, refusals in found.items():
+        names = ", ".join(f"`{name}`" for name in refusals) or "none"
+        reasons = "; ".join(dict.fromkeys(refusals.values()))
+        lines.append(f"| {network} | {names} | {reasons} |")
+    return "\n".join(lines) + "\n"
 
 
 def by_family(chosen: Sequence[Measure]) -> Mapping[str, list[Measure]]:

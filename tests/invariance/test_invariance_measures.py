@@ -157,7 +157,7 @@ def test_a_perturbation_of_ones_own_has_a_curve_measures_and_a_place_in_the_reco
 
     assert perturbation("my_perturbations:darker").function is own
     (measure,) = choose_measures(["my_perturbations:gi_darker"], QUICK)
-    assert measure.fixed == {"perturbation": "my_perturbations:darker"}
+    assert measure.fixed == {"perturbation": "my_perturbations:darker", "layer": 0}
     (task,) = find_corpus(write_task(tmp_path / "task")).tasks
     job = Job("task", "model_0", task.model_folder("0"), tuple(task.shards()), (measure,), "", 9.0)
     *_, measured, finished = Measuring().run(job)

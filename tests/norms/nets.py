@@ -43,6 +43,10 @@ def conv_net(seed: int = 0, classes: int = 3) -> tf.keras.Model:
     return randomized(tf.keras.Sequential(chain), (7, 8, 2), seed)
 
 
+# The Keras layers with which the layers of the papers begin in `conv_net`.
+CONV_NET_STARTS = (0, 3, 8, 9)
+
+
 def dense_net(seed: int = 0, **last: str) -> tf.keras.Model:
     chain = [layers.Dense(5, activation="relu"), layers.Dense(3, **last)]
     return randomized(tf.keras.Sequential(chain), (4,), seed)

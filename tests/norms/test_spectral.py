@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from pgdl_measures.errors import UnknownNameError
 from pgdl_measures.norms import spectral
-from pgdl_measures.norms.fused import Geometry
+from pgdl_measures.norms.kernels import Geometry
 from pgdl_measures.norms.spectral import spectral_norm
 
 CASES = [  # kernel's size, input's size, strides, dilations

@@ -11,7 +11,6 @@ from zoos import pgdl_zoo, write_grid
 
 from ingestion.models import load_model
 from pgdl_measures import measures
-from pgdl_measures.base import CHAIN
 from starting_kit_adapter.cli import check, run
 
 RNG = np.random.default_rng(0)
@@ -49,4 +48,4 @@ def test_networks_with_shortcuts_go_all_the_way(tmp_path: Path) -> None:
     options = ("--set", "batches=1", "--set", "batch_size=32", "--workers", 1)
     assert _verb(run, zoo, "-m", "all", "-o", out, *options) == 0
     (first, *_) = [json.loads(line) for line in (out / "records.jsonl").read_text().splitlines()]
-    assert set(first["values"]) == {m.name for m in measures() if CHAIN not in m.needs}
+    assert set(first["values"]) == {m.name for m in measures()}

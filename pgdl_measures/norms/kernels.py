@@ -1,0 +1,126 @@
+"""How kernels are applied: convolutions (also grouped, depthwise, transposed), matrices, scales."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+_layers = tf.keras.layers
+_CONVOLUTIONS = (
+    *(_layers.Conv1D, _layers.Conv2D, _layers.Conv3D, _layers.Conv2DTranspose),
+    *(_layers.DepthwiseConv2D, _layers.SeparableConv2D),
+)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """How a kernel is applied.
+
+    Its rank says what it does: 1 scales channels, 2 is dense, more is a convolution - unless
+    `matrix` says how many of its first axes are those of the inputs of a matrix.
+    """
+
+    input_shape: tuple[int, ...]  # of one example; of the output, if the convolution is transposed
+    strides: tuple[int, ...] = ()
+    padding: str = "VALID"
+    dilations: tuple[int, ...] = ()
+    groups: int = 1
+    depthwise: bool = False
+    transposed: bool = False
+    matrix: int | None = None
+
+    def apply(self, x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
+        """The layer without its activation."""
+        kernel, bias = tf.cast(kernel, x.dtype), tf.cast(bias, x.dtype)
+        rank = len(kernel.shape)
+        if rank == 1:
+            return x * kernel + bias
+        if rank == 2:
+            return tf.tensordot(x, kernel, 1) + bias
+        return self._convolved(x, kernel) + bias
+
+    def _convolved(self, x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
+        if self.depthwise:
+            strides = (1, *self.strides, 1)
+            return tf.nn.depthwise_conv2d(x, kernel, strides, self.padding, None, self.dilations)
+        if self.transposed:
+            shape = [tf.shape(x)[0], *self.input_shape]
+            return tf.nn.conv_transpose(x, kernel, shape, self.strides, self.padding)
+        if (
+            self.groups > 1
+        ):  # one by one: the gradient of a grouped convolution does not run on CPUs
+            parts = zip(tf.split(x, self.groups, -1), tf.split(kernel, self.groups, -1))
+            return tf.concat([self._plain(part, own) for part, own in parts], -1)
+        return self._plain(x, kernel)
+
+    def _plain(self, x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
+        return tf.nn.convolution(
+            x, kernel, strides=self.strides, padding=self.padding, dilations=self.dilations
+        )
+
+    def scaled(self, kernel: np.ndarray, scale: Any) -> np.ndarray:
+        """The kernel with each output channel times its scale."""
+        if self.depthwise and np.ndim(scale):
+            return kernel * np.reshape(scale, kernel.shape[-2:])
+        return kernel * (np.reshape(scale, [-1, 1]) if self.transposed else scale)
+
+    def output_channels(self, kernel: np.ndarray) -> int:
+        """How many channels it makes."""
+        if self.depthwise:
+            return kernel.shape[-2] * kernel.shape[-1]
+        return kernel.shape[-2 if self.transposed else -1]
+
+    def inputs(self, kernel: np.ndarray) -> int:
+        """k^2 c of a convolution of c channels; 1 for a vector of scales."""
+        if self.matrix is not None:
+            return math.prod(kernel.shape[: self.matrix])
+        if self.transposed:
+            return kernel.size // kernel.shape[-2]
+        return kernel.size // kernel.shape[-1] * self.groups
+
+    def by_group(self, kernel: np.ndarray) -> np.ndarray:
+        """A convolution's kernel as [groups, ..., channels in, channels out] of each group."""
+        if self.depthwise:
+            return np.moveaxis(kernel[..., np.newaxis, :], -3, 0)
+        return np.stack(np.split(kernel, self.groups, axis=-1))
+
+
+def kernel_geometry(
+    layer: Any, shape: tuple[int, ...], output_shape: tuple[int, ...]
+) -> list[Geometry] | None:
+    """How a stock dense or convolutional layer applies its kernels, one after the other; None
+    where it is another layer, or one that only Keras itself can run."""
+    if isinstance(layer, _layers.Dense):
+        return [Geometry(shape)]
+    rank = len(shape) - 1
+    if not isinstance(layer, _CONVOLUTIONS) or rank < 1:
+        return None
+    if layer.data_format != "channels_last" or layer.padding == "causal":
+        return None
+    strides, dilations = tuple(layer.strides), tuple(layer.dilation_rate)
+    settings = (strides, layer.padding.upper(), dilations)
+    if isinstance(layer, _layers.SeparableConv2D):
+        between = (*output_shape[:-1], shape[-1] * layer.depth_multiplier)
+        ones = (1,) * rank
+        first = Geometry(shape, *settings, groups=shape[-1], depthwise=True)
+        return [first, Geometry(between, ones, "VALID", ones)]
+    if isinstance(layer, _layers.DepthwiseConv2D):
+        return [Geometry(shape, *settings, groups=shape[-1], depthwise=True)]
+    if hasattr(layer, "output_padding"):  # transposed
+        plain = set(dilations) == {1} and layer.output_padding is None
+        return [Geometry(output_shape, *settings, transposed=True)] if plain else None
+    return [Geometry(shape, *settings, groups=layer.groups)]
+
+
+def matrix_axes(layer: Any, kernel_rank: int) -> int:
+    """How many of the first axes of a weight are those of its inputs."""
+    equation = getattr(layer, "equation", None)
+    if equation is None or "," not in equation:
+        return kernel_rank - 1
+    _, kernel, output = equation.replace("->", ",").split(",")
+    summed = [letter not in output for letter in kernel]
+    return summed.index(False) if False in summed and any(summed) else kernel_rank - 1

@@ -1,0 +1,54 @@
+"""Perturbations of what a layer computes, and the list of layers that says which there are."""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+import pytest
+from corpora import dataset, examples
+from zoo_of_kinds import CLASSES, chain, initialized, residual
+
+from pgdl_measures import complexity
+from pgdl_measures.errors import MeasureError, UnknownNameError
+from starting_kit_adapter.cli import ls
+
+SHAPE = (8, 8, 3)
+
+
+def test_intensity_at_a_layer_scales_what_the_layer_computes():
+    model = initialized(chain(SHAPE))
+    inputs, labels = examples(60, SHAPE, CLASSES)
+    first, *rest = model.layers
+    x = first(inputs).numpy()
+    accuracies = []
+    for factor in (0.5, 1.0, 1.5):
+        y = x * factor
+        for layer in rest:
+            y = layer(y)
+        accuracies.append(np.mean(np.argmax(y, axis=1) == labels))
+    measure = complexity("mean_accuracy_intensity_l1", points=3, batches=1, batch_size=60)
+    assert -measure(model, dataset(inputs, labels)) == pytest.approx(np.mean(accuracies))
+
+
+def test_noise_is_of_any_layer_and_rotation_of_images_only():
+    model = initialized(residual(SHAPE))
+    data = dataset(*examples(60, SHAPE, CLASSES))
+    values = {complexity(f"gi_noise_l{i}", points=3)(model, data) for i in (1, 2)}
+    assert all(0 <= value <= 1 for value in values)
+    with pytest.raises(UnknownNameError):
+        complexity("gi_rotation_l1")
+    with pytest.raises(MeasureError, match="layer 9 is past the end"):
+        complexity("gi_noise_l9", points=3)(model, data)
+
+
+def test_the_layers_of_a_model_file_are_listed(tmp_path, capsys):
+    path = tmp_path / "net.keras"
+    residual(SHAPE).save(path)
+    parser = argparse.ArgumentParser()
+    ls.add_arguments(parser)
+    assert ls.run(parser.parse_args(["layers", str(path)])) == 0
+    shown = capsys.readouterr().out
+    assert "Conv2D + BatchNormalization + ReLU" in shown
+    assert "8 x 8 x 8" in shown
+    assert "l = 0 to 4" in shown
