@@ -162,6 +162,5 @@ def test_what_cannot_be_measured_is_said(data):
     flat = tf.keras.layers.Flatten()(inputs)
     branches = tf.keras.layers.add([tf.keras.layers.Dense(4)(flat) for _ in range(2)])
     functional = tf.keras.Model(inputs, branches)
-    assert np.isfinite(complexity("contre_gap")(functional, data))
-    with pytest.raises(MeasureError, match="needs a plain chain"):
-        complexity("contre_fisher")(functional, data)
+    for name in ("contre_gap", "contre_fisher"):
+        assert np.isfinite(complexity(name)(functional, data))
