@@ -10,6 +10,7 @@ import math
 from pgdl_measures.adversarial.examination import examine
 from pgdl_measures.adversarial.padding import AUTO, choose_padding
 from pgdl_measures.base import Subject
+from pgdl_measures.data import check_images
 
 
 def adversarial_pvalue(
@@ -29,6 +30,7 @@ def adversarial_pvalue(
     first where the network bears it, the second elsewhere. To compare networks of which some bear
     upsampling and others do not, give one padding for all.
     """
+    check_images(subject.data.shape)
     network, inputs, labels = subject.network, subject.data.inputs, subject.data.labels
     padding = choose_padding(network, inputs, labels, eps, padding)
     found = examine(

@@ -34,11 +34,11 @@ def tell_failures(report: Report, output: Path, remedy: str) -> int:
         else:
             failures.setdefault((task, model, error), []).append(measure)
     lines = [
-        f"{measure}, {_first(models, 'models')}: {error}"
+        f"{measure}, {_first(models, 'model')}: {error}"
         for (measure, error), models in refusals.items()
     ]
     lines += [
-        f"failed: {task} {model} {_first(measures, 'measures')}: {error}"
+        f"failed: {task} {model} {_first(measures, 'measure')}: {error}"
         for (task, model, error), measures in failures.items()
     ]
     for line in lines[:_SHOWN]:
@@ -51,4 +51,5 @@ def tell_failures(report: Report, output: Path, remedy: str) -> int:
 
 
 def _first(names: Sequence[str], what: str) -> str:
-    return names[0] + (f" and {len(names) - 1} other {what}" if len(names) > 1 else "")
+    others = len(names) - 1
+    return names[0] + (f" and {others} other {what}{'s' * (others > 1)}" if others else "")

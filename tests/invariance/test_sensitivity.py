@@ -90,7 +90,7 @@ def test_failures_are_told_and_a_task_without_a_score_keeps_its_times(corpus, tm
     arguments = (folder, "-m", "gi_intra_l0", "-o", out, "--batches", 1, "--runs", 2)
     assert run_verb(sensitivity, *arguments, "--workers", 1) == 1
     shown = capsys.readouterr().out
-    reason = shown.index("failed: undefined model_5 gi_intra_l0_b1_s0 and 1 others: ")
+    reason = shown.index("failed: undefined model_5 gi_intra_l0_b1_s0 and 1 other measure: ")
     assert reason < shown.index("gi_intra_l0: 5 models, 2 runs")
     assert "the CMI is undefined" in shown
     (found,) = json.loads((out / "sensitivity" / "undefined.json").read_text())

@@ -71,7 +71,7 @@ def test_a_bad_model_costs_itself_alone(undisturbed, tmp_path: Path) -> None:
     assert reasons.keys() == BAD.keys() | {"model_7"}
     for model, (_, reason) in BAD.items():
         assert reason in reasons[model]
-    assert "not a whole hdf5 weight file" in reasons["model_7"]
+    assert "not a whole hdf5 file" in reasons["model_7"]
     crash = next(r for r in records(out) if r["model"] == "model_3" and r["errors"])
     assert (
         "Segmentation fault" in crash["stderr_tail"]
