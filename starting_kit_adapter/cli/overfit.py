@@ -36,7 +36,7 @@ are upsampled (as in the paper; train on such images with `pgdl zoo build --prot
 shifted circularly.
 The test assumes that shifted images are as likely as the images. Where these were centred it
 rejects without overfitting. Images that the model has not seen tell the two apart: for the training
-set the test set (--split both), for the test set a second --data or --split unseen. Without them a
+set the test set (--split both), for the test set a second --data of new images. Without them a
 rejection is undecided.
 
 For models of a zoo (ZOO/input_data/TASK/model_<id>) the train and test sets are those that the zoo

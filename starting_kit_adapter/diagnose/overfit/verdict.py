@@ -80,8 +80,8 @@ def _undecided_for_want_of_images(split: str) -> str:
     advice = (
         "--split both compares with the test set"
         if split == "train"
-        else "a second --data of new images of this kind, or --split unseen, compares with images "
-        "that had no part in making the model"
+        else "a second --data of new images of this kind compares with images that had no part in "
+        "making the model"
     )
     return (
         "Undecided: either the model depends on the set, and its error there understates the error "
