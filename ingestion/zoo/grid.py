@@ -129,7 +129,8 @@ def parse_grid(entry: Any, where: str) -> Grid:
         if name not in Grid.__dataclass_fields__:
             raise UnknownNameError(f"entry of {where}", name, Grid.__dataclass_fields__)
     for name, kind in (("architecture", str), *((part, dict) for part in _OBJECTS)):
-        if not isinstance(entry.get(name, kind()), kind):
+        expected = (str, type(None)) if kind is str else kind
+        if not isinstance(entry.get(name, kind()), expected):
             noun = "a name" if kind is str else "an object"
             raise ZooError(f"{where}: `{name}` is {_keys(entry[name])}; expected {noun}")
     grid = Grid(**entry)

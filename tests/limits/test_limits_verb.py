@@ -103,6 +103,7 @@ def test_the_verb_imports_tensorflow_only_when_it_runs():
 
 
 def test_the_time_of_a_build_is_estimated_before_it_starts(tmp_path, capsys):
+    pytest.importorskip("sklearn")
     grid = {
         "architecture": "vgg",
         "hparams": {"width": [2, 4], "batch_size": [8, 16]},
