@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -154,6 +155,9 @@ def test_a_file_cannot_name_a_module(tmp_path: Path, module: str) -> None:
         "try: read_model(Path('vit.keras'))\n"
         f"except Exception as error: print(type(error).__name__, '{module}' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
     assert done.stdout.split() == ["CorpusError", "False"]
     assert issubclass(CorpusError, PgdlError)
