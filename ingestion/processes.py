@@ -149,6 +149,11 @@ def connect_to_parent(channel: str) -> Connection:
     return Connection(connection)
 
 
+def import_paths() -> str:
+    """A `PYTHONPATH` with which a child finds every module that this process can import."""
+    return os.pathsep.join(path or os.getcwd() for path in sys.path)
+
+
 def cause_of_end(code: int | None) -> str:
     """Why a child ended, in words; `None` is a child that lives but closed its connection."""
     if code is None:

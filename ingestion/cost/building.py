@@ -15,8 +15,8 @@ from time import perf_counter
 import tensorflow as tf
 
 from ingestion.zoo.build import Plan
+from ingestion.zoo.jobs import Job
 from ingestion.zoo.training import Recipe, Target, Trainer
-from ingestion.zoo.workers import Job
 
 _LARGEST_BATCH = 128  # of the steps that are timed: larger ones take as long per example
 _BATCHES = 2

@@ -22,8 +22,9 @@ from ingestion.errors import ZooError
 from ingestion.zoo.architectures import network_config
 from ingestion.zoo.augment import Augment
 from ingestion.zoo.grid import Grid, Settings
+from ingestion.zoo.jobs import Job, Outcome, Place
 from ingestion.zoo.layout import Zoo
-from ingestion.zoo.workers import Job, Outcome, Place, run_jobs
+from ingestion.zoo.workers import run_jobs
 
 
 @dataclass(frozen=True)

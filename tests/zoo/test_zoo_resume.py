@@ -8,17 +8,18 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 from zoos import TINY_GRID, pgdl_zoo, weight_digests, write_grid
 
 from ingestion.errors import ZooError
+from ingestion.processes import ChildProcess
 from ingestion.sources import load_source
 from ingestion.zoo import workers
 from ingestion.zoo.build import Plan
 from ingestion.zoo.grid import Grid, parse_grid
+from ingestion.zoo.jobs import Place
 from ingestion.zoo.layout import Zoo
 from pgdl_measures.errors import PgdlError
 from scoring.cmi import cmi
@@ -122,38 +123,32 @@ def test_a_worker_that_dies_costs_one_model(
     grid = write_grid(tmp_path, hparams={"width": [2, 4]}, max_epochs=1)
     root, start, started = tmp_path / "zoo", workers._start, []
 
-    def start_and_kill_the_first(place: workers.Place) -> object:
-        connection, process = start(place)
-        started.append(process)
+    def start_and_kill_the_first(place: Place) -> ChildProcess:
+        child = start(place)
+        started.append(child)
         if len(started) == 1:
-            process.kill()
+            child.kill()
             if before_its_job:
-                process.join()
-        return connection, process
+                assert child.exit_code(10) == -signal.SIGKILL
+        return child
 
     monkeypatch.setattr(workers, "_start", start_and_kill_the_first)
     assert pgdl_zoo(*_arguments(grid, root), "--workers", 1) == 1
-    assert "model_0 failed: its worker died (SIGKILL)" in capsys.readouterr().err
+    assert "model_0 failed: the worker was ended by SIGKILL" in capsys.readouterr().err
     assert list(Zoo(root).records("t")) == [1]
 
 
 def test_what_a_worker_finished_before_it_died_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     grid = parse_grid(TINY_GRID, "the tiny grid")
     jobs = _plan(grid).jobs()[:3]
-    monkeypatch.setattr(workers, "_work", _answer_once)
-    outcomes = list(workers.run_jobs(jobs, workers.Place(Path(), "t", 1), workers=1))
+    monkeypatch.setattr(workers, "_WORKER", "forgetful_worker")
+    outcomes = list(workers.run_jobs(jobs, Place(Path(), "t", 1), workers=1))
     assert [outcome.job for outcome in outcomes] == jobs
     assert [outcome.problem for outcome in outcomes] == [
         None,
-        "its worker died (exit code 0)",
+        "the worker ended with exit code 0",
         None,
     ]
-
-
-def _answer_once(connection: Connection, place: workers.Place) -> None:
-    """Finishes one job, and dies before it takes the next."""
-    connection.recv()
-    connection.send(None)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,12 @@ CUDA reserve far more than they touch.)
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ingestion.processes import ChildProcess, Log, cause_of_end
+from ingestion.processes import ChildProcess, Log, cause_of_end, import_paths
 from ingestion.run.executors.outcome import (
     DIED,
     OUT_OF_MEMORY,
@@ -145,7 +144,7 @@ class WorkerProcess:
         environment = {
             **os.environ,
             **threads,
-            "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path),
+            "PYTHONPATH": import_paths(),
             "TF_CPP_MIN_LOG_LEVEL": "3",
         }
         if self._gpu is not None:
