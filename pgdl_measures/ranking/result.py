@@ -21,6 +21,19 @@ Cell = Union[str, int, float, None]
 
 
 @dataclass(frozen=True)
+class Expectation:
+    """The test accuracy that a predictor expects, which was learned from models of other tasks."""
+
+    accuracy: float
+    low: float  # the 90 % interval
+    high: float
+    unlike: tuple[str, ...] = ()  # measures whose values are unlike those that it was learned from
+
+    def __str__(self) -> str:
+        return f"{100 * self.accuracy:.0f} % ({100 * self.low:.0f} to {100 * self.high:.0f})"
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A model and what was measured of it."""
 
@@ -30,6 +43,7 @@ class Candidate:
     values: Mapping[str, Sequence[float]]  # by measure: one per seed
     refusals: Mapping[str, str] = field(default_factory=dict)  # by measure: why it has none
     test_accuracy: float | None = None  # shown, never used
+    expected: Expectation | None = None  # shown; the order is that of the measures
 
 
 @dataclass(frozen=True)
@@ -76,7 +90,13 @@ class Ranking:
         """Of `cells`."""
         truth = [f"true {_TRUTH[self.by]}"] if self.agreements else []
         names = [measure.name for measure in self.measures]
-        return ["rank", "90 %", "model", "parameters", "train acc", *names, *truth]
+        expected = ["expected test acc"] if self.expects else []
+        return ["rank", "90 %", "model", "parameters", "train acc", *expected, *names, *truth]
+
+    @property
+    def expects(self) -> bool:
+        """Whether a predictor told the test accuracy of any model."""
+        return any(row.model.expected for row in self.rows)
 
     def cells(self) -> list[list[Cell]]:
         """The table's rows."""
@@ -89,6 +109,9 @@ class Ranking:
     def summary(self) -> str:
         """The answer in words."""
         lines = [f"pick: {self.pick}"]
+        expected = self.rows[0].model.expected
+        if expected:
+            lines.append(f"expected test accuracy {expected}; 90 % interval in brackets")
         if self.not_told_apart:
             lines.append(f"cannot be told apart from it: {', '.join(self.not_told_apart)}")
         else:
@@ -111,6 +134,8 @@ class Ranking:
         model = row.model
         start: list[Cell] = [row.rank, interval, model.name, model.parameters]
         start.append(model.training_accuracy)
+        if self.expects:
+            start.append(str(model.expected) if model.expected else None)
         shown: list[Cell] = [_with_error(row.estimates[m.name]) for m in self.measures]
         if not self.agreements:
             return [*start, *shown]
@@ -143,7 +168,7 @@ def make_ranking(
     names = [model.name for model in kept]
     order = np.argsort(agreed.mean_rank, kind="stable")
     lost = [model for model in kept if near_chance(model.training_accuracy, classes, examples)]
-    said = concerns(names, training, found, by)
+    said = [*concerns(names, training, found, by), *_unlike(kept)]
     if lost:
         accuracies = [model.training_accuracy for model in lost]
         said.insert(0, chance_warning([model.name for model in lost], accuracies, classes))
@@ -157,6 +182,15 @@ def make_ranking(
         left_out,
         _agreements(kept, found, agreed, by),
     )
+
+
+def _unlike(models: Sequence[Candidate]) -> list[str]:
+    """One sentence on the models for which the predictor was not learned; none if there are none"""
+    unlike = {m.name: m.expected.unlike for m in models if m.expected and m.expected.unlike}
+    if not unlike:
+        return []
+    many = "; ".join(f"{name} ({', '.join(measures)})" for name, measures in unlike.items())
+    return [f"unlike the models that the predictor was learned from, by these measures: {many}"]
 
 
 def _complete(
@@ -221,9 +255,20 @@ def _agreements(
     return (
         agreement("consensus", -agreed.mean_rank, truth),
         *(agreement(one.measure.name, one.scores(), truth) for one in found),
+        *_agreement_of_predictor(models, truth, training if by == "gap" else 0 * training),
         agreement("training accuracy", training, truth),
         agreement("most parameters", parameters, truth),
     )
+
+
+def _agreement_of_predictor(
+    models: Sequence[Candidate], truth: np.ndarray, less: np.ndarray
+) -> list[Agreement]:
+    """Of the expected accuracies, `less` taken off, if there is one of every model."""
+    expected = [model.expected.accuracy for model in models if model.expected]
+    if len(expected) < len(models):
+        return []
+    return [agreement("predictor", np.array(expected) - less, truth)]
 
 
 def _with_error(estimate: Estimate) -> str:

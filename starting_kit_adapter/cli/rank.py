@@ -25,6 +25,7 @@ from starting_kit_adapter.terminal.text import Progress
 if TYPE_CHECKING:
     from ingestion.arrays import Data
     from pgdl_measures.base import Measure
+    from scoring.predictor import Predictor
 
 HELP = "Rank trained models by the test accuracy that is predicted from their training data"
 EXAMPLES = """\
@@ -32,6 +33,7 @@ examples:
   pgdl rank *.keras --data npz:mine.npz
   pgdl rank models/ other.h5 --data npz:mine.npz -o ranked/ --html ranking.html
   pgdl rank models/ --data npz:mine.npz -m mixup,contre_gap,path_norm --by gap
+  pgdl rank models/ --data npz:mine.npz --predictor predictor.json      what `pgdl learn` learned
 
 The data file needs x_train and y_train: what the models were trained on. A test set (x_test,
 y_test) takes no part in the ranking; if there is one, the true accuracies stand beside it.
@@ -65,6 +67,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("accuracy", "gap"),
         default="accuracy",
         help="predicted test accuracy, or predicted gap as in the competition (default: accuracy)",
+    )
+    parser.add_argument(
+        "--predictor",
+        metavar="FILE",
+        help="also show the test accuracy that this predictor expects, with its 90 %% interval: a "
+        "file by `pgdl learn`",
     )
     parser.add_argument(
         "--scale",
@@ -107,6 +115,7 @@ def run(args: argparse.Namespace) -> int:
     from starting_kit_adapter.diagnose.rank.paths import find_models
 
     paths = find_models(args.models)
+    predictor = _predictor(args.predictor)
     import_tensorflow()
     from ingestion.run.loop import Listener
     from ingestion.run.plan import Job, Plan
@@ -121,7 +130,9 @@ def run(args: argparse.Namespace) -> int:
     with ExitStack() as stack:
         root = args.output or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         with Progress(len(paths), "models read") as progress:
-            members, refused = collect(root / "models", paths, data, args.scale, step=progress.step)
+            members, refused = collect(
+                root / "models", paths, data, args.scale, args.custom or (), progress.step
+            )
         progress = Progress(0, "models measured")
         names = {member.model: member.name for member in members}
 
@@ -144,6 +155,7 @@ def run(args: argparse.Namespace) -> int:
                     data,
                     by=args.by,
                     seeds=args.seeds,
+                    predictor=predictor,
                     limits=make_limits(vars(args)),
                     executor=make_executor(vars(args)),
                     retry_failed=bool(args.retry_failed),
@@ -162,6 +174,12 @@ def run(args: argparse.Namespace) -> int:
         write_whole(args.html, to_html(ranking))
         print(f"wrote {args.html}", file=sys.stderr)
     return 1 if ranking.left_out else 0
+
+
+def _predictor(path: str | None) -> Predictor | None:
+    from scoring.predictor import read_predictor
+
+    return None if path is None else read_predictor(path)
 
 
 def _measures(args: argparse.Namespace, data: Data) -> list[Measure]:

@@ -66,7 +66,8 @@ def to_csv(ranking: Ranking) -> str:
     """A line per model, numbers in full."""
     rows = [_numbers(row) for row in ranking.rows]
     file = io.StringIO()
-    writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(file, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return file.getvalue()
@@ -96,7 +97,7 @@ def to_json(ranking: Ranking) -> str:
 
 def to_html(ranking: Ranking) -> str:
     """A self-contained page."""
-    words_columns = ("90 %", "model")
+    words_columns = ("90 %", "model", "expected test acc")
     columns = [Column(h, numeric=h not in words_columns) for h in ranking.headers]
     rows = [[escape(_text(cell)) for cell in row] for row in ranking.cells()]
     summary = ranking.summary().splitlines()
@@ -125,6 +126,7 @@ FORMATS = {"text": to_text, "json": to_json, "csv": to_csv, "markdown": to_markd
 
 
 def _facts(row: Row) -> dict[str, Any]:
+    expected = row.model.expected
     return {
         "model": row.model.name,
         "rank": row.rank,
@@ -134,11 +136,12 @@ def _facts(row: Row) -> dict[str, Any]:
         "parameters": row.model.parameters,
         "train_acc": row.model.training_accuracy,
         "test_acc": row.model.test_accuracy,
+        **({f"expected_{k}": v for k, v in asdict(expected).items()} if expected else {}),
     }
 
 
 def _numbers(row: Row) -> dict[str, Any]:
-    found = _facts(row)
+    found = {k: " ".join(v) if isinstance(v, tuple) else v for k, v in _facts(row).items()}
     for name, one in row.estimates.items():
         found[name] = one.value
         found[f"{name}_predicted"] = one.shown

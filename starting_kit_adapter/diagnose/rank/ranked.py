@@ -14,7 +14,9 @@ from pgdl_measures.base import Measure
 from pgdl_measures.errors import PgdlError
 from pgdl_measures.ranking.recommended import Variant, variants
 from pgdl_measures.ranking.result import Candidate, Ranking, make_ranking
+from scoring.predictor import Predictor
 from starting_kit_adapter.diagnose.rank.collection import Member
+from starting_kit_adapter.diagnose.rank.expected import expectation, learned_measures
 
 
 def ranked(
@@ -26,41 +28,67 @@ def ranked(
     *,
     by: str,
     seeds: int,
+    predictor: Predictor | None = None,
     **run: Any,
 ) -> Ranking:
     """Computes what `root/run` does not have yet, and ranks.
 
-    `refused` are models that could not be collected, with the reasons; `run` are arguments of
-    `evaluate`.
+    A `predictor` tells the expected test accuracies beside the ranking. `refused` are models that
+    could not be collected, with the reasons; `run` are arguments of `evaluate`.
     """
     if not members:
         reasons = "; ".join(refused.values())
         raise PgdlError(f"no model can be ranked: {reasons}")
     asked = variants(measures, seeds)
+    learned = learned_measures(predictor) if predictor else []
     report = evaluate(
         root / "models",
-        [one.measure for one in asked],
+        [*(one.measure for one in asked), *learned],
         root / "run",
         tasks=sorted({member.task for member in members}),
         models=[member.model for member in members],
         **run,
     )
     candidates = [_candidate(member, asked, report) for member in members]
+    without: dict[str, str] = {}  # models of which nothing is expected
+    if predictor:
+        for i, (member, model) in enumerate(zip(members, candidates)):
+            values, refusals = _values(member, learned, report)
+            if refusals:
+                reason = "; ".join(refusals.values())
+                without[f"{member.name} (expected test accuracy)"] = reason
+            else:
+                expected = expectation(predictor, values, member.training_accuracy)
+                candidates[i] = replace(model, expected=expected)
     ranking = make_ranking(
         candidates, measures, classes=data.classes, examples=len(data.train), by=by
     )
-    return replace(ranking, left_out={**refused, **ranking.left_out})
+    return replace(ranking, left_out={**refused, **ranking.left_out, **without})
+
+
+def _values(
+    member: Member, measures: Sequence[Measure], report: Report
+) -> tuple[dict[str, float], dict[str, str]]:
+    """The values of these measures by name, and why some have none."""
+    values, refusals = {}, {}
+    for measure in measures:
+        result = report.results.get((member.task, member.model, measure.name))
+        if result is not None and result.value is not None:
+            values[measure.name] = result.value
+        else:
+            refusals[measure.name] = (result.error if result else None) or "was not computed"
+    return values, refusals
 
 
 def _candidate(member: Member, asked: Sequence[Variant], report: Report) -> Candidate:
     values: dict[str, list[float]] = {}
     refusals: dict[str, str] = {}
+    found, refused = _values(member, [one.measure for one in asked], report)
     for one in asked:
-        result = report.results.get((member.task, member.model, one.measure.name))
-        if result is not None and result.value is not None:
-            values.setdefault(one.of, []).append(result.value)
+        if one.measure.name in found:
+            values.setdefault(one.of, []).append(found[one.measure.name])
         else:
-            refusals[one.of] = (result.error if result else None) or "was not computed"
+            refusals[one.of] = refused[one.measure.name]
     return Candidate(
         member.name,
         member.parameters,
