@@ -1,18 +1,19 @@
-"""The ranges of the measures' numeric options, checked when an option is set.
+"""The ranges and words of the measures' options, checked when an option is set.
 
-So a wrong number is refused before a model is loaded or a worker started. A name has one range in
-all measures that have it; what a range cannot say (that the data has so many examples, that words
-are known) the measures say themselves.
+So a wrong value is refused before a model is loaded or a worker started. A name has one range, or
+one set of words, in all measures that have it; what depends on the data (that it has so many
+examples, that images are large enough) the measures say themselves.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from pgdl_measures.errors import MeasureError
 
-_RANGES: dict[str, tuple[type, float, float]] = {  # int or float, smallest, largest
+RANGES: dict[str, tuple[type, float, float]] = {  # int or float, smallest, largest
     "batches": (int, 1, math.inf),
     "batch_size": (int, 2, math.inf),
     "count": (int, 0, math.inf),
@@ -31,34 +32,82 @@ _RANGES: dict[str, tuple[type, float, float]] = {  # int or float, smallest, lar
     "steps": (int, 0, math.inf),
 }
 
+WORDS: dict[str, tuple[str, ...]] = {
+    "boundary": ("circular", "zero"),
+    "counting": ("printed", "kernels"),
+    "form": ("inverse", "printed"),
+    "generator": ("strongest", "nearest", "random", "random2"),
+    "noise": ("deviation", "variance"),
+    "padding": ("auto", "upsample", "circular"),
+    "stride": ("kept", "ignored"),
+}
+
+LISTS: dict[str, tuple[str, ...]] = {  # of words: a list, or a text with commas
+    "operations": (
+        *("AutoContrast", "Equalize", "Invert", "Rotate", "Posterize", "Solarize", "SolarizeAdd"),
+        *("Color", "Contrast", "Brightness", "Sharpness", "ShearX", "ShearY", "CutoutAbs"),
+        *("TranslateXabs", "TranslateYabs"),
+        *("CenterCrop", "RandomCrop", "RandomFlip", "RandomRotation"),
+    ),
+}
+
+INCREASING = ("magnitudes",)  # a list of numbers
+
 
 def check_option(measure: str, option: str, value: Any, default: Any) -> None:
-    """Raises a `MeasureError` if an option's value is not in its range, or not of its type.
+    """Raises a `MeasureError` if the value of an option of one of our measures is not allowed.
 
-    None is a value where it is the default. An option without a range, such as those of a user's
-    own measure, may be anything.
+    None is a value where it is the default.
     """
     if value is None and default is None:
         return
+    expected = ""
     if isinstance(default, bool):
         expected = "" if isinstance(value, bool) else "true or false"
-    elif option in _RANGES:
-        expected = _expected(value, *_RANGES[option])
-    else:
-        return
+    elif option in RANGES:
+        expected = _number(value, *RANGES[option])
+    elif option in WORDS:
+        known = isinstance(value, str) and value in WORDS[option]
+        expected = "" if known else _one_of(WORDS[option])
+    elif option in LISTS:
+        expected = _list(value, LISTS[option])
+    elif option in INCREASING:
+        expected = "" if _increasing(value) else "a list of increasing numbers"
     if expected:
         raise MeasureError(f"{measure}: {option} is {value!r}; expected {expected}")
 
 
-def has_range(option: str) -> bool:
-    """Whether an option of this name is checked."""
-    return option in _RANGES
+def split_words(value: str | Sequence[str]) -> list[str]:
+    """A list of words that may be given as one text with commas."""
+    return [word.strip() for word in value.split(",")] if isinstance(value, str) else list(value)
 
 
-def _expected(value: Any, kind: type, low: float, high: float) -> str:
+def is_checked(option: str) -> bool:
+    """Whether the values of an option of this name are checked."""
+    return any(option in known for known in (RANGES, WORDS, LISTS, INCREASING))
+
+
+def _number(value: Any, kind: type, low: float, high: float) -> str:
     """What was expected of a value; empty if that is what it is."""
     kinds = (int,) if kind is int else (int, float)
     if isinstance(value, kinds) and not isinstance(value, bool) and low <= value <= high:
         return ""
     noun = "an integer" if kind is int else "a number"
     return f"{noun} of at least {low}" if high == math.inf else f"{noun} from {low} to {high}"
+
+
+def _list(value: Any, known: Sequence[str]) -> str:
+    """The same for a list of words."""
+    words = split_words(value) if isinstance(value, (str, list, tuple)) else [value]
+    return "" if all(word in known for word in words) else f"some of {', '.join(known)}"
+
+
+def _one_of(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _increasing(value: Any) -> bool:
+    if not isinstance(value, (list, tuple)) or not value:
+        return False
+    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in value)
+    return numbers and all(map(math.isfinite, value)) and list(value) == sorted(set(value))

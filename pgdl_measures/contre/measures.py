@@ -21,6 +21,7 @@ from pgdl_measures.contre.fisher import fisher_ratio
 from pgdl_measures.data import check_images
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network.compiled import Network
+from pgdl_measures.options import split_words
 from pgdl_measures.perturbations.operations import CHANNELS
 from pgdl_measures.perturbations.value_range import value_range
 
@@ -141,6 +142,4 @@ def _build(network: Network, what: str) -> Any:
 
 
 def _names(operations: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    if isinstance(operations, str):
-        operations = [name.strip() for name in operations.split(",")]
-    return None if operations is None else tuple(operations)
+    return None if operations is None else tuple(split_words(operations))

@@ -5,25 +5,19 @@ from __future__ import annotations
 import math
 
 from pgdl_measures.base import Subject
-from pgdl_measures.errors import UnknownNameError
 from pgdl_measures.norms.fused import fused_network
 from pgdl_measures.norms.margin import margin
 
-COUNTS = ("printed", "kernels")
-FORMS = ("inverse", "printed")
 
-
-def params(subject: Subject, *, form: str = "printed") -> float:
+def params(subject: Subject, *, counting: str = "printed") -> float:
     """C_params = sqrt(sum_i k_i^2 c_{i-1} (c_i + 1) / m) (eq. 10, as printed there and in [9]).
 
     k_i^2 is the kernel's area: 1 for a dense layer. The printed form adds one weight per tap and
     input channel where a layer has one bias per filter, (k_i^2 c_{i-1} + 1) c_i; the number of
     weights as they are is the measure `parameter_count`. A batch norm that stays by itself counts
-    its scales and shifts. The authors' code counts kernels only: `form="kernels"`.
+    its scales and shifts. The authors' code counts kernels only: `counting="kernels"`.
     """
-    if form not in COUNTS:
-        raise UnknownNameError("form", form, COUNTS)
-    if form == "kernels":
+    if counting == "kernels":
         sizes = [kernel.size for kernel in fused_network(subject).kernels]
         return math.sqrt(sum(sizes) / subject.data.total)
     total = 0
@@ -42,7 +36,5 @@ def inverse_margin(
     Eq. 11 prints sqrt(gamma^2 / m), which grows with the margin and belies its name; [9] and the
     authors' code have the inverse. `form="printed"` gives the printed one.
     """
-    if form not in FORMS:
-        raise UnknownNameError("form", form, FORMS)
     squared = margin(subject, examples, seed) ** 2
     return math.sqrt((squared if form == "printed" else 1 / squared) / subject.data.total)

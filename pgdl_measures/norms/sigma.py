@@ -36,8 +36,8 @@ from pgdl_measures.errors import MeasureError, UnknownNameError
 from pgdl_measures.network.compiled import Network
 from pgdl_measures.norms.fused import FusedNetwork, fused_network
 from pgdl_measures.norms.sampling import sample
+from pgdl_measures.options import WORDS
 
-NOISES = ("deviation", "variance")  # what the size of u is
 EPSILON = 1e-3
 _LARGEST = 2.0
 _TARGET = 0.1
@@ -53,8 +53,8 @@ def perturbation_size(
     noise: str = "deviation",
 ) -> float:
     """sigma, or sigma' if `magnitude_aware`, on that many examples and draws of u."""
-    if noise not in NOISES:
-        raise UnknownNameError("noise", noise, NOISES)
+    if noise not in WORDS["noise"]:
+        raise UnknownNameError("noise", noise, WORDS["noise"])
     if min(examples, draws, depth) < 1:
         raise MeasureError(
             f"the search has {examples} examples, {draws} draws and {depth} steps; "

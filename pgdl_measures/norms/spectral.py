@@ -31,9 +31,7 @@ import tensorflow as tf
 
 from pgdl_measures.errors import UnknownNameError
 from pgdl_measures.norms.kernels import Geometry
-
-BOUNDARIES = ("circular", "zero")
-STRIDES = ("kept", "ignored")
+from pgdl_measures.options import WORDS
 
 _ELEMENTS = 1 << 22  # of 16 bytes, of the matrices at a time
 _ROUNDING = 1e-11  # of a squared norm
@@ -43,10 +41,9 @@ def spectral_norm(
     kernel: np.ndarray, geometry: Geometry, boundary: str = "circular", stride: str = "kept"
 ) -> float:
     """The norm of a fused layer's linear map."""
-    if boundary not in BOUNDARIES:
-        raise UnknownNameError("boundary", boundary, BOUNDARIES)
-    if stride not in STRIDES:
-        raise UnknownNameError("stride", stride, STRIDES)
+    for option, word in (("boundary", boundary), ("stride", stride)):
+        if word not in WORDS[option]:
+            raise UnknownNameError(option, word, WORDS[option])
     if stride == "ignored":
         geometry = dataclasses.replace(geometry, strides=(1,) * len(geometry.strides))
     if kernel.ndim == 1:

@@ -13,7 +13,6 @@ from nets import conv_net, dense_net, layers, randomized, subject
 
 from pgdl_measures import MeasureError, complexity, measures
 from pgdl_measures.base import Subject
-from pgdl_measures.errors import UnknownNameError
 from pgdl_measures.norms import sigma as sigma_module
 from pgdl_measures.norms.margin import margins
 
@@ -73,7 +72,7 @@ def test_the_inverse_margin_as_printed_is_computed_beside_the_corrected_one():
     corrected = value("inverse_margin", model)
     printed = value("inverse_margin", model, form="printed")
     assert printed == pytest.approx(1 / (corrected * M))  # gamma / sqrt(m), 1 / (gamma sqrt(m))
-    with pytest.raises(UnknownNameError, match="unknown form 'print'; did you mean printed"):
+    with pytest.raises(MeasureError, match="form is 'print'; expected inverse or printed"):
         value("inverse_margin", model, form="print")
 
 
