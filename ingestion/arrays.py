@@ -1,4 +1,7 @@
-"""Images and labels in memory: checked, cut down to size, and known by a fingerprint."""
+"""Inputs and labels in memory: checked, cut down to size, and known by a fingerprint.
+
+Inputs are images, or, where that is allowed, vectors, sequences and token ids.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ingestion.errors import ZooError
+
+_EXACT = 1 << 24  # up to here every integer is a float32
 
 
 class ByteImages:
@@ -29,7 +34,10 @@ class ByteImages:
 
 @dataclass(frozen=True)
 class Split:
-    """One part of a data set: images `[n, height, width, channels]` float32, labels `[n]` int32."""
+    """One part of a data set: images `[n, height, width, channels]` float32, labels `[n]` int32.
+
+    What is not an image is `[n, ...]` float32.
+    """
 
     images: np.ndarray
     labels: np.ndarray
@@ -71,7 +79,7 @@ class Data:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of one image."""
+        """Of one image, or of one example of another kind."""
         return self.train.images.shape[1:]
 
     @property
@@ -95,6 +103,11 @@ class Data:
         parts = [np.sort(rows) for rows in np.split(order, [kept])]
         train, held = (Split(self.train.images[r], self.train.labels[r]) for r in parts)
         return replace(self, train=train, validation=held)
+
+    def without_channels(self) -> Data:
+        """Examples `[height, width, 1]` as `[height, width]`: grey images, or sequences."""
+        train, test = (Split(s.images[..., 0], s.labels) for s in (self.train, self.test))
+        return replace(self, train=train, test=test)
 
     def in_unit_scale(self) -> Data:
         """Bytes that are not yet divided by 255 are; other images stay as they are."""
@@ -120,17 +133,21 @@ def make_data(
     y_test: np.ndarray | None = None,
     *,
     scale: str = "unit",
+    images_only: bool = True,
 ) -> Data:
     """Arrays of any usual form as data; the test set may be missing.
 
     Bytes are divided by 255, or with the scale "none" become floats of the same value. Floats stay
-    as they are.
+    as they are. Without `images_only` the inputs may be of any shape, and integers (token ids)
+    become floats of the same value.
     """
-    train = make_split("training", x_train, y_train, scale)
+    if not images_only:
+        x_train, x_test = _numbers("training", x_train), _numbers("test", x_test)
+    train = make_split("training", x_train, y_train, scale, images_only)
     if x_test is None or y_test is None:
         test = Split(train.images[:0], train.labels[:0])
     else:
-        test = make_split("test", x_test, y_test, scale)
+        test = make_split("test", x_test, y_test, scale, images_only)
         kinds = [np.asanyarray(images).dtype for images in (x_train, x_test)]
         if (kinds[0] == np.uint8) != (kinds[1] == np.uint8):
             raise ZooError(
@@ -193,9 +210,15 @@ def stratified_order(labels: np.ndarray, seed: int) -> np.ndarray:
     return np.argsort(place, kind="stable")
 
 
-def make_split(name: str, images: np.ndarray, labels: np.ndarray, scale: str = "unit") -> Split:
-    """Arrays of any usual form as one part of a data set; `scale` is that of `make_data`."""
-    images, labels = _checked(name, images, labels)
+def make_split(
+    name: str,
+    images: np.ndarray,
+    labels: np.ndarray,
+    scale: str = "unit",
+    images_only: bool = True,
+) -> Split:
+    """Arrays of any usual form as one part of a data set; the options are those of `make_data`."""
+    images, labels = _checked(name, images, labels, images_only)
     if images.dtype == np.uint8 and scale == "unit":
         images = images / np.float32(255)
     if not np.isfinite(images).all():
@@ -211,17 +234,37 @@ def make_lazy_split(name: str, images: np.ndarray, labels: np.ndarray) -> Split:
     return make_split(name, images, labels)
 
 
-def _checked(name: str, images: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _numbers(name: str, inputs: np.ndarray | None) -> np.ndarray | None:
+    """Integers that are no bytes as floats, if that changes none of them."""
+    if inputs is None or np.asanyarray(inputs).dtype.kind not in "iub":
+        return inputs
+    inputs = np.asanyarray(inputs)
+    if inputs.dtype == np.uint8:
+        return inputs
+    if inputs.size and max(abs(int(inputs.min())), abs(int(inputs.max()))) > _EXACT:
+        raise ZooError(
+            f"{name} inputs are integers up to {inputs.max()}; a network takes floats, which hold "
+            f"integers up to {_EXACT} only. Scale them as in training, and give floats"
+        )
+    return inputs.astype(np.float32)
+
+
+def _checked(
+    name: str, images: np.ndarray, labels: np.ndarray, images_only: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
     """Images `[n, height, width, channels]` of bytes or floats, and labels `[n]` int32."""
     images, labels = np.asanyarray(images), np.asarray(labels)
     if images.ndim == 3:
         images = images[..., None]
-    if images.ndim != 4 or not len(images):
+    if (images_only and images.ndim != 4) or images.ndim < 2 or not len(images):
         raise ZooError(
             f"{name} images have shape {images.shape}; expected [n, height, width(, channels)]"
+            + ("" if images_only else ", or vectors [n, length]")
         )
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
+    if labels.ndim == 2 and np.isin(labels, (0, 1)).all() and (labels.sum(axis=1) == 1).all():
+        labels = labels.argmax(axis=1)  # one-hot
     if labels.shape != (len(images),) or not np.issubdtype(labels.dtype, np.integer):
         raise ZooError(
             f"{name} labels have shape {labels.shape} and type {labels.dtype}; "

@@ -19,19 +19,25 @@ _Arrays = tuple[np.ndarray, np.ndarray]
 
 
 def load_source(
-    source: str, image_size: int | None = None, *, scale: str = "unit", need_test: bool = True
+    source: str,
+    image_size: int | None = None,
+    *,
+    scale: str = "unit",
+    need_test: bool = True,
+    images_only: bool = True,
 ) -> Data:
     """The data that `source` names; `image_size` makes images square.
 
     Images of bytes are divided by 255, or with the scale "none" left as they are. Without
-    `need_test` a file may have training data only.
+    `need_test` a file may have training data only; without `images_only` its inputs may be vectors,
+    sequences or token ids.
     """
     kind, _, name = source.partition(":")
     has_test = need_test or kind != "npz" or has_array(Path(name), "x_test")
     parts = ("train", "test") if has_test else ("train",)
     given = image_size if kind == "tfds" else None
     arrays = [array for part in parts for array in _arrays(source, part, given, "square")]
-    data = make_data(*arrays, scale=scale)
+    data = make_data(*arrays, scale=scale, images_only=images_only)
     return data if image_size == given else _resized(data, image_size)
 
 

@@ -46,8 +46,7 @@ def add(
 
     config, model = read_model(path, custom)
     if data is not None:
-        check_fits(model, data, path)
-        data = scaled_for(model, data, scale)
+        data = scaled_for(model, fitted(model, data, path), scale)
     zoo = Zoo(root)
     with zoo.locked():
         known = zoo.tasks().get(task)
@@ -70,7 +69,7 @@ def add(
             assert known is not None
             data = read_data(zoo.task_folder(task), dataset)
             data = replace(data, scale=known.get("scale", "floats"))
-            check_fits(model, data, path)
+            data = fitted(model, data, path)
         else:
             zoo.write_data(task, data, dataset)
         if dataset != FIRST_DATASET:
@@ -123,9 +122,14 @@ def _next_number(settings: Mapping[str, Any], records: Mapping[int, Any]) -> int
     return max([planned, *(n + 1 for n in records)])
 
 
-def check_fits(model: Any, data: Data, path: Path) -> None:
-    """Raises where a model does not take these images, or has fewer outputs than classes."""
+def fitted(model: Any, data: Data, path: Path) -> Data:
+    """The data in the shape in which the model takes them: grey images may have no channels.
+
+    Raises where a model does not take these inputs, or has fewer outputs than classes.
+    """
     expected, outputs = tuple(model.input_shape[1:]), model.output_shape[1:]
+    if len(expected) == 2 and len(data.shape) == 3 and data.shape[-1] == 1:
+        data = data.without_channels()
     found = data.shape
     if len(expected) != len(found) or any(n not in (None, m) for n, m in zip(expected, found)):
         raise ZooError(f"{path}: takes inputs of shape {expected}; the data has {found}")
@@ -133,6 +137,7 @@ def check_fits(model: Any, data: Data, path: Path) -> None:
         raise ZooError(
             f"{path}: has outputs of shape {outputs}; the data has {data.classes} classes"
         )
+    return data
 
 
 def _list(names: Mapping[str, Any]) -> str:

@@ -40,6 +40,7 @@ def distance_from_init(subject: Subject) -> float:
 def jacobian_norm(subject: Subject, *, examples: int = 512, seed: int = 0) -> float:
     """The mean square of d outputs / d input of a layer, averaged over examples, then layers."""
     network, entries = subject.network, layer_inputs(subject)
+    network.check_mixable()
     graph = network.graph("jacobian_norm", lambda: _build(network, entries))
     inputs, labels = sample(subject.data, examples, seed)
     return float(graph(inputs)) / (len(labels) * len(entries))

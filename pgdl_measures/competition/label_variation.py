@@ -36,6 +36,7 @@ _VR_NEIGHBOURS = 20
 def vpm(subject: Subject, *, graphs: int = 20, examples: int = 500, seed: int = 0) -> float:
     """Variation of the Penultimate features with Mixup."""
     _check(examples, graphs)
+    subject.network.check_mixable()
     penultimate = layer_inputs(subject)[-1]
     data, targets = subject.data, _one_hot(subject)
     found = []

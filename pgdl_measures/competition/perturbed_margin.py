@@ -34,6 +34,7 @@ _TRIMMED = 0.05
 
 def mixup_margin(subject: Subject, *, examples: int = 500, seed: int = 0) -> float:
     """Minus the mean margin of the means of two examples of one class."""
+    subject.network.check_mixable()
     inputs, labels = sample(subject.data, examples, seed)
     partners = class_partners(labels.numpy(), seed)
     return -mean_margin(subject, (inputs + tf.gather(inputs, partners)) / 2, labels)

@@ -83,7 +83,8 @@ def _build(fused: FusedNetwork, network: Network) -> Any:
         gradients = tape.gradient(loss, weights, unconnected_gradients="zero")
         for weight, gradient, w in zip(weights, gradients, box):
             reach = alpha * tf.abs(w)
-            result.append(tf.clip_by_value(weight + _RATE * gradient, w - reach, w + reach))
+            moved = weight + _RATE * tf.convert_to_tensor(gradient)  # an embedding's is sparse
+            result.append(tf.clip_by_value(moved, w - reach, w + reach))
         return result
 
     def noise(w: tf.Tensor, seed: tf.Tensor, stream: tf.Tensor) -> tf.Tensor:

@@ -77,6 +77,18 @@ class Network:
         computed = [int(tf.size(x)) for number, x in values.items() if number]
         return types, max([widest, *computed])
 
+    def check_mixable(self, layer: int = 0) -> None:
+        """Raises where x^(layer) are token ids: the mean of two ids is another word's id."""
+        if layer == 0 and any(
+            type(getattr(call.operation, "layer", None)).__name__ == "Embedding"
+            for call in self.graph_of_calls.calls
+            if 0 in call.inputs
+        ):
+            raise MeasureError(
+                "the inputs are token ids, which cannot be mixed or moved; take a measure of a "
+                "later layer, such as manifold_mixup or gi_intra_l1"
+            )
+
     @property
     def layers(self) -> list[list[Step]]:
         """The steps of each layer."""

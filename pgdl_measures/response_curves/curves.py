@@ -71,6 +71,7 @@ def mixup_curve(
     memory. `hoist=False` interpolates at the layer itself, for comparison.
     """
     _check(data, magnitudes, pairing, batches, batch_size)
+    network.check_mixable(layer)
     graph = network.graph(
         ("mixup_curve", pairing, layer, hoist), lambda: _build(network, layer, pairing, hoist)
     )

@@ -35,7 +35,8 @@ examples:
   pgdl rank models/ --data npz:mine.npz -m mixup,contre_gap,path_norm --by gap
   pgdl rank models/ --data npz:mine.npz --predictor predictor.json      what `pgdl learn` learned
 
-The data file needs x_train and y_train: what the models were trained on. A test set (x_test,
+The data file needs x_train and y_train: what the models were trained on. They may be images,
+vectors, sequences or token ids; labels are classes or one-hot. A test set (x_test,
 y_test) takes no part in the ranking; if there is one, the true accuracies stand beside it.
 
 A measure predicts how much of the training accuracy is lost on new data. Models are ranked by what
@@ -125,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
     from starting_kit_adapter.diagnose.rank.ranked import ranked
     from starting_kit_adapter.terminal.failures import warn
 
-    data = load_source(args.data, args.image_size, scale="none", need_test=False)
+    data = load_source(args.data, args.image_size, scale="none", need_test=False, images_only=False)
     measures = _measures(args, data)
     with ExitStack() as stack:
         root = args.output or Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -173,7 +174,9 @@ def run(args: argparse.Namespace) -> int:
 
         write_whole(args.html, to_html(ranking))
         print(f"wrote {args.html}", file=sys.stderr)
-    return 1 if ranking.left_out else 0
+    # A default measure that does not apply, such as mixup to token ids, is no failure.
+    expected = set() if args.measures else {measure.name for measure in measures}
+    return 1 if set(ranking.left_out) - expected else 0
 
 
 def _predictor(path: str | None) -> Predictor | None:

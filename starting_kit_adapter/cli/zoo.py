@@ -221,7 +221,7 @@ def _data(args: argparse.Namespace) -> Data:
     """The data of a model that is added; its bytes are scaled when the model is known."""
     from ingestion.sources import load_source
 
-    data = load_source(args.data, args.image_size, scale="none", need_test=False)
+    data = load_source(args.data, args.image_size, scale="none", need_test=False, images_only=False)
     return data.limited(args.train_examples, args.test_examples)
 
 

@@ -1,7 +1,7 @@
 """The models to rank as a corpus, which the runner then measures.
 
 Each model is read, checked against the data and written once; the same command does not read the
-same file again. The models that take images in one scale are one task, named by it.
+same file again. The models that take the inputs in one scale and shape are one task, named by it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from ingestion.arrays import Data
 from ingestion.errors import ZooError
 from ingestion.scale import accuracy_warning, recorded_accuracy, scaled_for, share_correct
-from ingestion.zoo.add import check_fits
+from ingestion.zoo.add import fitted
 from ingestion.zoo.layout import Zoo
 from pgdl_measures.errors import PgdlError
 
@@ -87,9 +87,10 @@ class _Collection:
         from ingestion.keras_names import corpus_weights
 
         config, model = read_model(path, self._custom)
-        check_fits(model, self._data, path)
-        data = scaled_for(model, self._data, self._scale)
+        data = scaled_for(model, fitted(model, self._data, path), self._scale)
         task = data.scale
+        if data.shape != self._data.shape:
+            task = "x".join(map(str, (task, *data.shape)))
         if task not in self.zoo.tasks():
             self.zoo.set_task(task, {"source_data": self._fingerprint})
         self.zoo.write_data(task, data)
