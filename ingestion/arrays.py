@@ -142,7 +142,8 @@ def make_data(
     become floats of the same value.
     """
     if not images_only:
-        x_train, x_test = _numbers("training", x_train), _numbers("test", x_test)
+        x_train = _numbers("training", x_train)
+        x_test = None if x_test is None else _numbers("test", x_test)
     train = make_split("training", x_train, y_train, scale, images_only)
     if x_test is None or y_test is None:
         test = Split(train.images[:0], train.labels[:0])
@@ -234,12 +235,10 @@ def make_lazy_split(name: str, images: np.ndarray, labels: np.ndarray) -> Split:
     return make_split(name, images, labels)
 
 
-def _numbers(name: str, inputs: np.ndarray | None) -> np.ndarray | None:
+def _numbers(name: str, inputs: np.ndarray) -> np.ndarray:
     """Integers that are no bytes as floats, if that changes none of them."""
-    if inputs is None or np.asanyarray(inputs).dtype.kind not in "iub":
-        return inputs
     inputs = np.asanyarray(inputs)
-    if inputs.dtype == np.uint8:
+    if inputs.dtype == np.uint8 or inputs.dtype.kind not in "iub":
         return inputs
     if inputs.size and max(abs(int(inputs.min())), abs(int(inputs.max()))) > _EXACT:
         raise ZooError(

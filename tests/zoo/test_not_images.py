@@ -88,7 +88,7 @@ def test_they_join_a_zoo_that_is_run(files):
 
 
 def test_integers_that_floats_do_not_hold_are_refused():
-    with pytest.raises(ZooError, match="integers up to 33554433; .* up to 16777216 only"):
+    with pytest.raises(ZooError, match=r"integers up to 33554433; .* up to 16777216 only"):
         make_data(np.full((4, 2), 2**25 + 1), np.arange(4), images_only=False)
     with pytest.raises(ZooError, match=r"shape \(120, 6\); expected \[n, height, width"):
         make_data(VECTORS, LABELS)
