@@ -1,4 +1,4 @@
-"""Core-seconds of all measures, by family, on three small networks; beside an older version if given.
+"""Core-seconds of all measures, by family, on three small networks, beside an older version.
 
     python benchmarks/measures.py [--before CHECKOUT] [--examples 500] [--batches 45] [--models 2]
 

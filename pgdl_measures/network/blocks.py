@@ -18,6 +18,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from pgdl_measures.network.folding import folded_calls
 from pgdl_measures.network.graph import Call, Graph, Ref
 
 Step = Callable[[tf.Tensor], tf.Tensor]
@@ -48,10 +49,11 @@ _ELEMENTWISE = {
 
 
 class Block:
-    """Several calls between two cuts, as one step."""
+    """Several calls between two cuts, as one step, with batch norms folded."""
 
     def __init__(self, calls: Sequence[Call], source: int, target: int) -> None:
         self.calls = calls
+        self._quick = folded_calls(calls, target)
         self.affine = all(getattr(call.operation, "affine", False) for call in calls)
         self._source, self._target = source, target
 
@@ -59,9 +61,9 @@ class Block:
         return self.values(x)[self._target]
 
     def values(self, x: tf.Tensor) -> dict[int, Any]:
-        """All tensors of the block, by their numbers."""
+        """The tensors of the block, by their numbers, but for those before a folded batch norm."""
         values = {self._source: x}
-        for call in self.calls:
+        for call in self._quick:
             call.run(values)
         return values
 

@@ -23,10 +23,13 @@ import tensorflow as tf
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network.blocks import Block, Step, by_layer, call_name, cut, step
 from pgdl_measures.network.endings import Ending, ending
+from pgdl_measures.network.folding import folded
 from pgdl_measures.network.graph import Call, Graph, read_graph
 from pgdl_measures.network.rebuild import architecture, as_it_is, lend, own_layers, rebuilt
 
-_FORWARD_ELEMENTS = 64 * 32 * 32 * 64
+# Numbers in the widest activation of a forward pass. A processor is fastest where they stay in its
+# cache (docs/speed.md), a GPU where there is much to do at once.
+_FORWARD_ELEMENTS = {"CPU": 1 << 20, "GPU": 1 << 22}
 _LONG = 40  # calls: a second of tracing
 
 _layers = tf.keras.layers
@@ -50,9 +53,8 @@ class Network:
         self._types, widest = self._try_out()
         self.ending: Ending = ending(self.steps, self.shapes[graph.output][0])
         self.outputs = self.ending.classes
-        # Examples per forward pass: the widest activation then fills some ten megabytes, which
-        # keeps all cores busy and the memory small.
-        self.forward_batch = min(max(_FORWARD_ELEMENTS // widest, 32), 4096)
+        device = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
+        self.forward_batch = min(max(_FORWARD_ELEMENTS[device] // widest, 32), 4096)
         self.sources: list[Any] = own_layers(graph)  # whose weights are lent
         self.weight_numbers: list[list[int]] = []  # of each such layer's weights among the model's
 
@@ -147,7 +149,7 @@ class Network:
         """Steps `start` to `stop`. A long way is traced once for all graphs that it is part of."""
         calls = sum(len(part[0]) for part in self._parts[start:stop])
         if calls <= _LONG or tf.executing_eagerly():
-            for one in self.steps[start:stop]:
+            for one in folded(self.steps[start:stop]):
                 x = one(x)
             return x
         if (start, stop) not in self._ways:
@@ -155,7 +157,7 @@ class Network:
 
             @tf.function(input_signature=[tf.TensorSpec(shape, self._types[start])])
             def way(x: tf.Tensor) -> tf.Tensor:
-                for one in self.steps[start:stop]:
+                for one in folded(self.steps[start:stop]):
                     x = one(x)
                 return x
 
