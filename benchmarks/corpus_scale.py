@@ -2,9 +2,9 @@
 
 The corpus is made up in the shape of the real one: 8 tasks, 550 models, 79 measures of which some
 know the gap better than others. With `--before DIR`, a checkout of an older commit, both programs
-run on the same files in turns and their tables are compared number by number. Limits are compared
-with processor time, which other programs on the machine do not change much; the commands use one
-core.
+run on the same files in turns and their tables are compared number by number; the older one is
+stopped after `--patience` seconds a command. Limits are compared with processor time, which other
+programs on the machine do not change much; the commands use one core.
 
     git worktree add --detach ../before 9b0745d
     python benchmarks/corpus_scale.py --before ../before
@@ -21,8 +21,10 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -112,18 +114,36 @@ def curve(gap: float, pairing: str) -> dict:
     return {"magnitudes": magnitudes, "accuracy": accuracy, "pairing": pairing, "layer": 0}
 
 
-def run(tree: Path, *words: str) -> tuple[float, float, float]:
-    """Seconds, seconds of processor time and peak megabytes of a `pgdl` command of a tree."""
+class Cost(NamedTuple):
+    """What a command took."""
+
+    seconds: float
+    processor: float  # seconds
+    megabytes: float  # at its peak
+    finished: bool
+
+    def __str__(self) -> str:
+        seconds = f"{self.seconds:.1f}" if self.finished else f"> {self.seconds:.0f}"
+        return f"{seconds:>14}{self.processor:8.1f}{self.megabytes:8.0f}"
+
+
+def run(tree: Path, words: tuple[str, ...], patience: float | None) -> Cost:
+    """What a `pgdl` command of a tree takes; it is stopped after so many seconds."""
     command = [sys.executable, "-m", "starting_kit_adapter.cli.main", *words]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     start = time.perf_counter()
     with subprocess.Popen(command, cwd=tree, env=environment, stdout=subprocess.DEVNULL) as process:
+        alarm = threading.Timer(patience or threading.TIMEOUT_MAX, process.kill)
+        alarm.daemon = True
+        alarm.start()
         _, status, used = os.wait4(process.pid, 0)
+        alarm.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{' '.join(words)} of {tree} failed")
     seconds = time.perf_counter() - start
-    return seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+    finished = patience is None or seconds < patience
+    if process.returncode and finished:
+        raise SystemExit(f"{' '.join(words)} of {tree} failed")
+    return Cost(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, finished)
 
 
 def largest_difference(one: Path, other: Path) -> float:
@@ -151,8 +171,15 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--before", type=Path, metavar="DIR", help="a checkout to compare with")
-    before = parser.parse_args().before
-    failed = False
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=600,
+        metavar="SECONDS",
+        help="for a command of that checkout, which is then stopped (default: %(default)g)",
+    )
+    args = parser.parse_args()
+    before, failed, compared = args.before, False, False
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_corpus(folder)
@@ -170,13 +197,18 @@ def main() -> int:
                     "report": ("report", *source, *target),
                     "score": ("score", *large, "--predictions", str(folder / "large/predictions")),
                 }[verb]
-                seconds, processor, memory = run(path, *words)
-                cells += f"{seconds:14.1f}{processor:8.1f}{memory:8.0f}"
-                failed |= tree == "now" and (processor > limit or memory > MAX_MEGABYTES)
+                cost = run(path, words, None if tree == "now" else args.patience)
+                cells += str(cost)
+                if tree == "now":
+                    failed |= cost.processor > limit or cost.megabytes > MAX_MEGABYTES
+                elif verb == "table":
+                    compared = cost.finished
             print(
                 f"pgdl {verb} (limit {limit:g} s, {MAX_MEGABYTES} MB)".ljust(34) + cells, flush=True
             )
-        if before:
+        if before and not compared:
+            print(f"tables not compared: the older program took more than {args.patience:g} s")
+        elif before:
             difference = largest_difference(folder / "table-now", folder / "table-before")
             print(f"largest difference between the tables: {difference:.1e} (limit {SAME:g})")
             failed |= difference > SAME
