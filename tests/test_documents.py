@@ -5,12 +5,17 @@ from __future__ import annotations
 import ast
 import os
 import re
+import shlex
 import stat
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from ingestion.run.chosen import choose_measures
+from starting_kit_adapter.cli.main import make_parser
+from starting_kit_adapter.terminal.negation import join_negated
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -48,6 +53,26 @@ def test_every_named_source_file_and_function_exists(document):
         if name:
             body = ast.parse(file.read_text(encoding="utf-8")).body
             assert name in {getattr(node, "name", None) for node in body}, f"{path}:{name}"
+
+
+def commands(document: Path) -> list[str]:
+    """The `pgdl` commands in the blocks of a document, and in all of the text of papers.md."""
+    text = document.read_text(encoding="utf-8").replace("\\\n", "")
+    lines = [line for _, _, block in BLOCK.findall(text) for line in block.splitlines()]
+    found = [re.split(" [#>]", line)[0] for line in lines if line.startswith("pgdl ")]
+    return found + (re.findall(r"`(pgdl [^`]+)`", text) if document.name == "papers.md" else [])
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_command_can_be_typed(document):
+    parser = make_parser()
+    found = commands(document)
+    assert len(found) > 60 or document.name != "papers.md"
+    for command in found:
+        args = parser.parse_args(join_negated(shlex.split(command)[1:]))  # exits if it cannot
+        names = getattr(args, "measures", None)
+        if args.verb in ("run", "study") and isinstance(names, str) and ":" not in names:
+            assert choose_measures(names.split(","), {}), command
 
 
 def test_the_readme_is_short():

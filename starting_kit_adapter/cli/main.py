@@ -38,7 +38,8 @@ typical use:
 """
 
 
-def _parser() -> argparse_flags.ArgumentParser:
+def make_parser() -> argparse_flags.ArgumentParser:
+    """The parser of all verbs."""
     parser = argparse_flags.ArgumentParser(
         prog="pgdl", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -81,7 +82,7 @@ def entry_point() -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up messages
     logging.use_absl_handler()
     logging.get_absl_handler().setFormatter(Formatter("pgdl: %(message)s"))
-    sys.exit(main(_parser().parse_args(join_negated(sys.argv[1:]))))
+    sys.exit(main(make_parser().parse_args(join_negated(sys.argv[1:]))))
 
 
 if __name__ == "__main__":

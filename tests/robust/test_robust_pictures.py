@@ -134,7 +134,7 @@ def test_figures_3_and_4_count_what_they_say(table: Path) -> None:
 def test_the_study_writes_every_figure_and_the_report_a_page(table: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     words = ["study", "robust", str(table), "-o", str(tmp_path), "--test-size", "1000000"]
-    assert main.main(main._parser().parse_args(words)) == 0
+    assert main.main(main.make_parser().parse_args(words)) == 0
     folder = tmp_path / "robust" / "runs"
     for number in (1, 3, 4, 5, 6, 7, 11):
         assert (folder / f"figure{number}.svg").stat().st_size > 1000
@@ -147,5 +147,5 @@ def test_the_study_writes_every_figure_and_the_report_a_page(table: Path, tmp_pa
     assert all(float(line["sign_error"]) > 0.5 for line in lines)
     page = tmp_path / "page.html"
     words = ["report", "--csv", str(table), "-o", str(page), "--test-size", "1000000"]
-    assert main.main(main._parser().parse_args(words)) == 0
+    assert main.main(main.make_parser().parse_args(words)) == 0
     assert "smallest mean sign-error is <strong>good</strong>" in page.read_text()

@@ -113,7 +113,7 @@ def test_combinations_of_missing_measures_are_left_out(tmp_path: Path) -> None:
 def test_the_verb_prints_the_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(tmp_path)
     words = ["combine", str(tmp_path / "out"), "--all", "--reference", str(tmp_path / "reference")]
-    assert main.main(main._parser().parse_args(words)) == 0
+    assert main.main(main.make_parser().parse_args(words)) == 0
     printed = capsys.readouterr().out
     assert all(f"Table {number}" in printed for number in TABLES.values())
     assert "wrote 87 combinations" in printed
