@@ -17,7 +17,14 @@ import numpy as np
 from scoring.errors import ScoringError
 from scoring.kit.predictions import SUFFIX, choose_measures, in_order
 from scoring.kit.reference import find_references, read_reference
-from scoring.predictor import MIN_TASKS, KnownTask, LeftOut, learn, leave_one_task_out
+from scoring.predictor_fit import (
+    MIN_TASKS,
+    Form,
+    KnownTask,
+    LeftOut,
+    learn,
+    leave_one_task_out,
+)
 from scoring.rank import kendall
 from scoring.record import recorded_options
 
@@ -78,7 +85,7 @@ def judge(tasks: Sequence[KnownTask], measures: Sequence[str]) -> list[TaskJudge
         )
     return [
         _judgement(left, *_best_single([t for t in tasks if t is not left.task], left, measures))
-        for left in leave_one_task_out(tasks, measures)
+        for left in leave_one_task_out(tasks, Form(tuple(measures)))
     ]
 
 
@@ -104,9 +111,9 @@ def _best_single(
     if len(others) <= MIN_TASKS or len(measures) < 2:
         return "", None
     errors = {
-        measure: np.mean([found.error for found in leave_one_task_out(others, [measure])])
+        measure: np.mean([found.error for found in leave_one_task_out(others, Form((measure,)))])
         for measure in measures
     }
     best = min(measures, key=errors.__getitem__)
-    gaps = learn(others, [best]).gaps(left.task.matrix([best]))
+    gaps = learn(others, Form((best,))).gaps(left.task.matrix([best]))
     return best, float(np.abs(gaps - left.task.gap).mean())

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     from scoring.errors import ScoringError
     from scoring.files import write_whole
     from scoring.learning import common_options, judge, read_known_tasks
-    from scoring.predictor import learn
+    from scoring.predictor_fit import Form, learn
     from starting_kit_adapter.terminal.board import find_reference
 
     measures = [name.strip() for name in args.measures.split(",") if name.strip()]
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
             print(f"left out {reason}")
     judged = judge(tasks, measures)
     options = common_options(args.runs, measures)
-    predictor = replace(learn(tasks, measures), options=options)
+    predictor = replace(learn(tasks, Form(tuple(measures))), options=options)
     write_whole(args.output, json.dumps(predictor.to_json(), indent=1) + "\n")
     print(_table(judged))
     weights = " + ".join(f"{w:.3g} {name}" for name, w in zip(measures, predictor.weights) if w)

@@ -9,9 +9,11 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from scoring.errors import ScoringError
-from scoring.predictor import KnownTask, from_json, learn, leave_one_task_out
+from scoring.predictor import from_json
+from scoring.predictor_fit import Form, KnownTask, learn, leave_one_task_out
 
 MEASURES = ("mixup", "gi", "noise")
+FORM = Form(MEASURES)
 
 
 def tasks(count=6, models=40, error=0.02, seed=0):
@@ -27,7 +29,7 @@ def tasks(count=6, models=40, error=0.02, seed=0):
 
 
 def test_gaps_that_are_a_sum_of_the_measures_are_predicted_exactly():
-    found = learn(tasks(error=0.0), MEASURES)
+    found = learn(tasks(error=0.0), FORM)
     assert found.intercept == pytest.approx(0.1, abs=2e-3)
     assert found.weights == pytest.approx((0.5, 0.2, 0.0), abs=2e-3)
     prediction = found.predict({"mixup": 0.4, "gi": 0.3, "noise": 0.0})
@@ -37,7 +39,7 @@ def test_gaps_that_are_a_sum_of_the_measures_are_predicted_exactly():
 
 def test_the_fit_is_that_of_bounded_least_squares_with_every_task_counting_alike():
     known = [*tasks(4, 30), *tasks(1, 7, seed=1)]
-    found = learn(known, MEASURES)
+    found = learn(known, FORM)
     rows = np.concatenate([task.matrix(MEASURES) for task in known])
     gap = np.concatenate([task.gap for task in known])
     share = np.concatenate([np.full(len(t.gap), 1 / len(t.gap) / len(known)) for t in known])
@@ -55,16 +57,16 @@ def test_the_fit_is_that_of_bounded_least_squares_with_every_task_counting_alike
 
 def test_a_measure_that_points_the_wrong_way_gets_no_weight():
     known = [KnownTask(t.name, t.gap, {**t.values, "wrong": -t.values["mixup"]}) for t in tasks(5)]
-    found = learn(known, (*MEASURES, "wrong"))
+    found = learn(known, Form((*MEASURES, "wrong")))
     assert found.weights[3] == 0.0
-    assert learn(known, ("wrong",)).weights == (0.0,)
+    assert learn(known, Form(("wrong",))).weights == (0.0,)
 
 
 def test_intervals_hold_the_gaps_of_tasks_that_were_left_out():
     covered = [
         left.covered
         for seed in range(10)
-        for left in leave_one_task_out(tasks(10, 30, seed=seed), MEASURES)
+        for left in leave_one_task_out(tasks(10, 30, seed=seed), FORM)
     ]
     assert 0.85 < np.mean(covered) < 0.95
 
@@ -72,8 +74,8 @@ def test_intervals_hold_the_gaps_of_tasks_that_were_left_out():
 def test_what_is_left_out_teaches_nothing_about_itself():
     known = tasks(4)
     strange = KnownTask("strange", known[0].gap + 0.5, known[0].values)
-    (*_, left) = leave_one_task_out([*known, strange], MEASURES)
-    alone = learn(known, MEASURES)
+    (*_, left) = leave_one_task_out([*known, strange], FORM)
+    alone = learn(known, FORM)
     assert left.predictor == alone
     assert left.error == pytest.approx(np.abs(left.gaps - strange.gap).mean())
     assert left.error_of_mean == pytest.approx(
@@ -82,14 +84,14 @@ def test_what_is_left_out_teaches_nothing_about_itself():
 
 
 def test_a_model_unlike_those_learned_from_is_named_by_its_measure():
-    found = learn(tasks(), MEASURES)
+    found = learn(tasks(), FORM)
     assert found.predict({"mixup": 3.0, "gi": 0.3, "noise": 0.0}).outside == ("mixup",)
     with pytest.raises(ScoringError, match="needs gi, noise, which the model lacks"):
         found.predict({"mixup": 0.1})
 
 
 def test_a_predictor_is_the_same_after_json():
-    found = learn(tasks(), MEASURES)
+    found = learn(tasks(), FORM)
     assert from_json(json.loads(json.dumps(found.to_json())), "predictor.json") == found
     with pytest.raises(ScoringError, match=r"predictor\.json: is no predictor"):
         from_json({}, "predictor.json")
@@ -100,6 +102,6 @@ def test_a_predictor_is_the_same_after_json():
 
 def test_two_tasks_are_too_few_to_hold_for_a_third():
     with pytest.raises(ScoringError, match=r"learned from 3 tasks or more, .* found 2"):
-        learn(tasks(2), MEASURES)
+        learn(tasks(2), FORM)
     with pytest.raises(ScoringError, match="task task0 has no values of pal"):
-        learn(tasks(3), ("pal",))
+        learn(tasks(3), Form(("pal",)))

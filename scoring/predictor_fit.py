@@ -1,0 +1,204 @@
+"""Learns a predictor of the gap from tasks whose gaps are known, to hold for tasks that are new.
+
+The squared error on the scale of the link, every task counting alike, is minimized together with a
+penalty `ridge * sum of w_j^2` on the weights of the standardized inputs; the penalty is chosen by
+leaving out whole tasks. The error of a task has two parts: of its mean, and of the differences
+between its models. The gaps of tasks differ far more than those of the models of a task, so the
+first part alone would decide; `within` is the weight of the second.
+
+A 90 % interval is the prediction plus or minus the 90 % quantile of the errors that were made on
+tasks left out, every task counting alike (grouped split conformal prediction, as in Dunn, Wasserman
+and Ramdas 2023). Its guarantee needs tasks that are exchangeable, and nine or more of them for
+90 %; with fewer, `leave_one_task_out` shows the coverage that was reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from scoring.errors import ScoringError
+from scoring.predictor import Floats, Predictor, inputs_of, logit
+from scoring.rank import kendall
+
+MIN_TASKS = 3  # one to judge, two to choose the penalty on
+_RIDGES = tuple(float(ridge) for ridge in np.logspace(-4, 1, 11))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownTask:
+    """Models of one task whose gaps are known."""
+
+    name: str
+    gap: Floats  # [models]
+    values: Mapping[str, Floats]  # [models] by measure
+
+    def matrix(self, measures: Sequence[str]) -> Floats:
+        """The values of these measures [models, measures]."""
+        missing = [name for name in measures if name not in self.values]
+        if missing:
+            raise ScoringError(f"task {self.name} has no values of {', '.join(missing)}")
+        return np.stack([self.values[name] for name in measures], axis=1)
+
+
+@dataclass(frozen=True)
+class Form:
+    """What kind of predictor is learned."""
+
+    measures: tuple[str, ...]
+    units: tuple[str, ...] = ()  # of the measures ("" of one that has none): the link is the logit
+    within: float = 1.0  # the weight of differences between models of a task
+
+    def equations(self, task: KnownTask) -> tuple[Floats, Floats]:
+        """Inputs [models, measures] and targets [models] on the scale of the link."""
+        values = task.matrix(self.measures)
+        if not self.units:
+            return values, task.gap
+        return inputs_of(values, self.units), logit(task.gap)
+
+
+def learn(tasks: Sequence[KnownTask], form: Form, coverage: float = 0.9) -> Predictor:
+    """The predictor of the tasks' gaps, of this form."""
+    if len(tasks) < MIN_TASKS:
+        raise ScoringError(
+            f"a predictor is learned from {MIN_TASKS} tasks or more, to hold for another; "
+            f"found {len(tasks)}"
+        )
+    inputs, targets = zip(*map(form.equations, tasks))
+    errors = {ridge: _errors_left_out(inputs, targets, ridge, form.within) for ridge in _RIDGES}
+    ridge = min(_RIDGES, key=lambda r: np.mean([np.mean(e**2) for e in errors[r]]))
+    intercept, weights = _fit(inputs, targets, ridge, form.within)
+    everything = np.concatenate([task.matrix(form.measures) for task in tasks])
+    predictor = Predictor(
+        measures=tuple(form.measures),
+        weights=tuple(map(float, weights)),
+        intercept=intercept,
+        ridge=ridge,
+        half_width=_quantile(errors[ridge], coverage),
+        coverage=coverage,
+        smallest=tuple(map(float, everything.min(axis=0))),
+        largest=tuple(map(float, everything.max(axis=0))),
+        tasks={task.name: len(task.gap) for task in tasks},
+        units=form.units,
+    )
+    return _judged(predictor, tasks, targets, errors[ridge])
+
+
+def _judged(
+    predictor: Predictor,
+    tasks: Sequence[KnownTask],
+    targets: Sequence[Floats],
+    errors: Sequence[Floats],
+) -> Predictor:
+    """The predictor with what its errors on tasks that were left out come to."""
+    found = [predictor.gap_at(target + error) for target, error in zip(targets, errors)]
+    return replace(
+        predictor,
+        error=float(np.mean([np.abs(g - task.gap).mean() for g, task in zip(found, tasks)])),
+        kendall=float(np.mean([_kendall(task.gap, g) for g, task in zip(found, tasks)])),
+    )
+
+
+def _kendall(gap: Floats, found: Floats) -> float:
+    """Kendall's tau; 0 where all are the same."""
+    return kendall(gap, found) if np.ptp(gap) and np.ptp(found) else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """A task that was predicted by what was learned from the others."""
+
+    task: KnownTask
+    predictor: Predictor
+    gaps: Floats  # [models], predicted
+    mean_gap: float  # of the other tasks, every task counting alike: the prediction to beat
+
+    @property
+    def error(self) -> float:
+        """The mean absolute error of the predicted gaps."""
+        return float(np.abs(self.gaps - self.task.gap).mean())
+
+    @property
+    def error_of_mean(self) -> float:
+        """The mean absolute error of predicting the mean gap of the other tasks."""
+        return float(np.abs(self.mean_gap - self.task.gap).mean())
+
+    @property
+    def covered(self) -> float:
+        """The share of models whose gap lies within its interval."""
+        low, high = self.predictor.intervals(self.task.matrix(self.predictor.measures))
+        return float(((low <= self.task.gap) & (self.task.gap <= high)).mean())
+
+
+def predict_left_out(
+    task: KnownTask, others: Sequence[KnownTask], form: Form, coverage: float = 0.9
+) -> LeftOut:
+    """A task predicted from others."""
+    predictor = learn(others, form, coverage)
+    mean_gap = float(np.mean([other.gap.mean() for other in others]))
+    return LeftOut(task, predictor, predictor.gaps(task.matrix(form.measures)), mean_gap)
+
+
+def leave_one_task_out(
+    tasks: Sequence[KnownTask], form: Form, coverage: float = 0.9
+) -> list[LeftOut]:
+    """Each task predicted from the others: nothing is chosen on the task that judges it."""
+    return [
+        predict_left_out(task, [*tasks[:number], *tasks[number + 1 :]], form, coverage)
+        for number, task in enumerate(tasks)
+    ]
+
+
+def _fit(
+    inputs: Sequence[Floats], targets: Sequence[Floats], ridge: float, within: float
+) -> tuple[float, Floats]:
+    """Intercept and weights [measures] that minimize the mean over tasks of the squared error."""
+    from scipy.optimize import nnls
+
+    means = np.stack([x.mean(axis=0) for x in inputs])  # [tasks, measures]
+    mean_targets = np.array([y.mean() for y in targets])
+    centre, centre_target = means.mean(axis=0), mean_targets.mean()
+    count = len(targets)
+    shares = np.concatenate([np.full(len(y), 1 / (len(y) * count)) for y in targets])
+    scale = np.sqrt(shares @ (np.concatenate(inputs) - centre) ** 2)
+    scale[scale == 0] = 1.0  # a constant measure says nothing, and gets weight 0
+    root = np.sqrt(within * shares)
+    within_inputs = np.concatenate([x - m for x, m in zip(inputs, means)])
+    within_targets = np.concatenate([y - m for y, m in zip(targets, mean_targets)])
+    equations = np.concatenate(
+        [
+            (means - centre) / scale / np.sqrt(count),
+            root[:, None] * within_inputs / scale,
+            np.sqrt(ridge) * np.eye(len(scale)),
+        ]
+    )
+    right = np.concatenate(
+        [(mean_targets - centre_target) / np.sqrt(count), root * within_targets, 0 * scale]
+    )
+    weights = nnls(equations, right)[0] / scale
+    return float(centre_target - centre @ weights), weights
+
+
+def _errors_left_out(
+    inputs: Sequence[Floats], targets: Sequence[Floats], ridge: float, within: float
+) -> list[Floats]:
+    """The errors on each task [models] of what is fitted to the others."""
+    errors = []
+    for i, (x, y) in enumerate(zip(inputs, targets)):
+        others = [j for j in range(len(targets)) if j != i]
+        intercept, weights = _fit(
+            [inputs[j] for j in others], [targets[j] for j in others], ridge, within
+        )
+        errors.append(intercept + x @ weights - y)
+    return errors
+
+
+def _quantile(errors: Sequence[Floats], coverage: float) -> float:
+    """The size that a share `coverage` of the errors does not exceed, every task counting alike."""
+    sizes = np.abs(np.concatenate(errors))
+    shares = np.concatenate([np.full(len(e), 1 / (len(e) * len(errors))) for e in errors])
+    order = np.argsort(sizes)
+    reached = np.cumsum(shares[order]) >= coverage - 1e-12
+    return float(sizes[order][np.argmax(reached)])
