@@ -105,3 +105,19 @@ def test_two_tasks_are_too_few_to_hold_for_a_third():
         learn(tasks(2), FORM)
     with pytest.raises(ScoringError, match="task task0 has no values of pal"):
         learn(tasks(3), Form(("pal",)))
+
+
+def test_on_the_logit_scale_odds_that_are_a_power_of_the_errors_are_predicted_exactly():
+    """gap / (1 - gap) = 2 e / (1 - e), e the error on changed examples; mixup is e - 1."""
+    rng = np.random.default_rng(1)
+    found = []
+    for number in range(4):
+        error = rng.uniform(0.1, 0.4, 20) + 0.1 * number
+        gap = 2 * error / (1 + error)
+        found.append(KnownTask(f"task{number}", gap, {"mixup": error - 1}))
+    predictor = learn(found, Form(("mixup",), ("accuracy",), within=10.0))
+    assert predictor.weights == pytest.approx((1.0,), abs=1e-2)
+    assert predictor.error == pytest.approx(0.0, abs=1e-2)
+    assert predictor.kendall == pytest.approx(1.0)
+    assert predictor.predict({"mixup": -0.5}).gap == pytest.approx(2 / 3, abs=1e-2)
+    assert from_json(json.loads(json.dumps(predictor.to_json())), "x") == predictor
