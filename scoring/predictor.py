@@ -16,6 +16,7 @@ The interval is the prediction plus or minus the `half_width`, on the scale of t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,14 +131,15 @@ def from_json(content: Mapping[str, Any], where: str) -> Predictor:
         }
         predictor = Predictor(**fields)
         numbers = [*predictor.weights, predictor.intercept, predictor.half_width]
+        numbers += [*predictor.smallest, *predictor.largest]
         lengths = {len(getattr(predictor, n)) for n in ("weights", "smallest", "largest")}
         if predictor.units:
             lengths.add(len(predictor.units))
         if not {*predictor.units} <= {"", *_TO_ERROR}:
             raise TypeError(f"unknown units {predictor.units}")
-        if lengths != {len(predictor.measures)} or not np.isfinite(numbers).all():
+        if lengths != {len(predictor.measures)} or not all(map(math.isfinite, numbers)):
             raise TypeError("numbers that do not fit each other")
-    except TypeError as error:
+    except (TypeError, OverflowError) as error:
         raise ScoringError(f"{where}: is a damaged predictor ({error})") from error
     return predictor
 
