@@ -19,7 +19,7 @@ def entries() -> list[Measure]:
             definition="sign(T) ln(3 / p) with T = mean of L(g(x)) h(g(x)) - L(x), p not capped",
             source="Werpachowski et al. 2019, eq. 5-9",
             cost="high",
-            use="Where the question is dependence on a data set; `pgdl overfit` asks it of test "
-            "sets.",
+            use="To ask whether a network depends on a data set; `pgdl overfit` asks it of a test "
+            "set.",
         )
     ]

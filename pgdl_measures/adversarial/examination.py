@@ -1,4 +1,4 @@
-"""The adversarial examination of one network: what generators and shifts do to its examples."""
+"""The independence test of one network: its errors on adversarial and on shifted images."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pgdl_measures.network.compiled import Network
 
 @dataclass(frozen=True)
 class Examination:
-    """Outcomes by the name of the generator, and what they cost."""
+    """The outcome of each generator, by its name, and what they cost."""
 
     outcomes: Mapping[str, Outcome]
     evaluated: int  # windows that went through the network
@@ -43,7 +43,7 @@ def examine(
     padding: str = "upsample",
     seed: int = 0,
 ) -> Examination:
-    """Runs the generators on images [m, h, w, c] with labels [m]; they share their windows."""
+    """Runs the generators on images [m, h, w, c] with labels [m]; a window is evaluated once."""
     chosen = {name: generator(name) for name in generators}
     windows = _windows(network, images, labels, eps, padding)
     outcomes = {name: g.outcome(windows, seed) for name, g in chosen.items()}
@@ -52,14 +52,14 @@ def examine(
 
 @dataclass(frozen=True)
 class ShiftErrors:
-    """What becomes of the error where all images are shifted, mean of four directions.
+    """The error when all images are shifted, averaged over four directions.
 
-    Densities take shifted images for as likely as the images. Then the error of a network that
-    does not depend on them is the same at every shift.
+    The densities assume that shifted images are as likely as the images themselves. If that holds,
+    a network that does not depend on these images has the same error at every shift.
     """
 
     by_shift: Mapping[int, float]  # the error at 0, eps, 2 eps and 3 eps pixels
-    growth: np.ndarray  # [m]: L of the shifted images, mean over all shifts but 0, less L at 0
+    growth: np.ndarray  # [m]: mean loss L over all shifts but 0, minus the loss at 0
 
 
 def shift_errors(

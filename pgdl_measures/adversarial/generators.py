@@ -1,14 +1,14 @@
 """Adversarial example generators over translations, and their densities.
 
-Werpachowski et al. 2019, Section 5.1. g leaves a misclassified image where it is and moves another
-within eps: *strongest* to the misclassified neighbour of the largest l_exc, *nearest* to the
-closest misclassified one, *random* and *random2* to one that is drawn from all neighbours, or from
-these and the image itself. The density of a misclassified image x is h(x) = 1 / (1 + n(x)), with
-n(x) the number of neighbours that g moves to x (eq. 9), or its expectation (eq. 10).
+Werpachowski et al. 2019, Section 5.1. g leaves a misclassified image where it is and moves any
+other by at most eps: *strongest* to the misclassified neighbour with the largest l_exc, *nearest*
+to the closest misclassified one, *random* to a neighbour drawn from all, *random2* to one drawn
+from all and the image itself. The density of a misclassified image x is h(x) = 1 / (1 + n(x)),
+where n(x) is the number of neighbours that g moves to x (eq. 9), or its expectation (eq. 10).
 
-Only what decides g and n is evaluated: the neighbourhoods of correctly classified images; then, for
-the images that are or end up misclassified, their neighbours; then, for those neighbours that might
-be moved there, the windows to which they might be moved instead.
+Only the windows that decide g and n are evaluated, in three rounds: the neighbours of correctly
+classified images; the neighbours of images that are, or become, misclassified; and, for each
+neighbour that g might move to such an image, the windows to which g might move it instead.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ class Generator(ABC):
 
 
 class Directed(Generator):
-    """g moves to the neighbour that it prefers, if any is misclassified; ties go to the first."""
+    """g moves to the misclassified neighbour that it prefers, if any; ties go to the first."""
 
-    value_range = 1.5  # h <= 1/2 where g was successful, so that T_i lies in [-1, 1/2]
+    value_range = 1.5  # h <= 1/2 where g succeeded, so T_i lies in [-1, 1/2]
 
     @abstractmethod
     def preference(self, scores: np.ndarray, neighbours: np.ndarray) -> np.ndarray:
-        """How much each neighbour is preferred, given scores [..., K] of shifts [K, 2]: from 0 on
-        for misclassified ones, negative for others, NaN or negative for unknown ones."""
+        """How much g prefers each neighbour, given scores [..., K] of shifts [K, 2]: at least 0 if
+        it is misclassified, negative if not, NaN or negative if its score is unknown."""
 
     def moves(self, windows: Windows, examples: np.ndarray, seed: int) -> np.ndarray:
         near = neighbourhood(windows.eps)
@@ -89,7 +89,7 @@ class Directed(Generator):
         return np.concatenate([np.zeros(0, int), *counts])
 
     def _request_rivals(self, windows: Windows, examples: np.ndarray, shifts: np.ndarray) -> None:
-        """Asks for the windows that may still keep a neighbour from being moved here."""
+        """Requests the windows that g might prefer to this one."""
         near = neighbourhood(windows.eps)
         sends, own = self._sends(windows, examples, shifts)
         at_most = self.preference(np.full(len(near), np.inf), near)
@@ -100,20 +100,20 @@ class Directed(Generator):
     def _sends(
         self, windows: Windows, examples: np.ndarray, shifts: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Whether g moves each neighbour here [n, K], as far as is known, and how much it would
-        prefer to [n, K]."""
+        """Whether g moves each neighbour here, as far as is known, and how much it prefers that
+        move (both [n, K])."""
         near = neighbourhood(windows.eps)
         neighbours = shifts[:, None] + near
         scores = windows.scores(examples, neighbours[:, :, None] + near)  # [n, K, K]
         preference = self.preference(scores, near)
         k = np.arange(len(near))
-        own = preference[:, k, k[::-1]]  # neighbour k is near[k] from here: we, -near[k] from it
+        own = preference[:, k, k[::-1]]  # seen from neighbour k, this window is at -near[k]
         correct = windows.scores(examples, neighbours) < 0
         return correct & ~_beats(preference, own).any(axis=2), own
 
 
 def _beats(preference: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Which windows [.., K] of each neighbour [n, K] go before the one that it is from here."""
+    """Which windows [.., K] each neighbour [n, K] prefers to this one."""
     k = np.arange(own.shape[1])
     earlier = k < k[::-1, None]
     own = own[:, :, None]
@@ -141,12 +141,12 @@ class Nearest(Directed):
 class Random(Generator):
     """A neighbour drawn from all, misclassified or not."""
 
-    stays: bool  # whether the image itself is among those that are drawn from (random2)
+    stays: bool  # whether the image itself can be drawn too (random2)
     value_range = 2.0
 
     def moves(self, windows: Windows, examples: np.ndarray, seed: int) -> np.ndarray:
         candidates = self._candidates(windows)
-        # One for every example, whether it is moved or not; a stream that no sampling of data has.
+        # One draw per example, moved or not, from a stream that no sampling of data uses.
         rng = np.random.default_rng((seed, 1))
         draws = rng.integers(len(candidates), size=len(windows))
         shifts = candidates[draws[examples]]

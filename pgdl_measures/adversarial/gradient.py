@@ -2,10 +2,10 @@
 
 Werpachowski et al. 2019, Section 4. For f(x) = sgn(w.x + b) the generator moves a correctly
 classified x of label y to x' = x - eps y w / |w|, if that keeps the true label, and leaves all
-others. At most one x is moved to any x', so h(x') = rho(x') / (rho(x') + rho(x)), or 1 if there is
-none.
+others where they are. At most one x is moved to any x', so h(x') = rho(x') / (rho(x') + rho(x)), or
+1 if none is.
 
-The data is a mixture of two Gaussians around y e_1, y = +-1, of which each is truncated where
+The data is a mixture of two Gaussians around y e_1, y = +-1. Each is cut off where
 y x_1 <= margin; the true label is the sign of x_1.
 """
 
@@ -32,16 +32,16 @@ class Mixture:
         """Points [count, dimension] and their labels [count], -1 or 1."""
         y = rng.choice(np.array([-1, 1], np.float32), count)
         x = rng.standard_normal((count, self.dimension), np.float32) * np.float32(self.deviation)
-        cut = ndtr((self.margin - 1) / self.deviation)  # what truncation takes of the first one
+        cut = ndtr((self.margin - 1) / self.deviation)  # the share of x_1 that truncation removes
         x[:, 0] = y * (1 + self.deviation * ndtri(rng.uniform(cut, 1, count)))
         return x, y
 
 
 @dataclass(frozen=True)
 class Projection:
-    """All that the generator and its density depend on, of examples [..., m] and classifiers [...].
+    """What the generator and its density depend on, for examples [..., m] and classifiers [...].
 
-    Everything is along the direction y w / |w| in which an example is safe.
+    All distances are along y w / |w|, the direction away from the decision boundary.
     """
 
     mixture: Mixture
@@ -51,11 +51,11 @@ class Projection:
     slope: np.ndarray  # [..., 1]: how much y x_1 grows per step
 
     def outcome(self, eps: float) -> Outcome:
-        """What the generator of that strength does."""
+        """What the generator does with steps of length eps."""
         loss = self.distance <= 0
         moved = ~loss & (self.first - eps * self.slope > 0)
         adversarial_loss = np.where(moved, self.distance - eps <= 0, loss)
-        # An adversarial example comes from x itself; an original one, from where it is safer.
+        # A moved example comes from x itself; a misclassified x, from a point one step away.
         came = (self.distance + eps > 0) & (self.first + eps * self.slope > 0)
         with np.errstate(over="ignore"):
             density = np.where(

@@ -2,10 +2,10 @@
 
 Werpachowski et al. 2019, Sections 2.2 and 3, Appendix A.
 
-The adversarial risk estimate R_g (eq. 4) and the test error R_S (eq. 1) have the same mean if it
-is. The pairwise test compares them example by example (eq. 5-8); over N models the examples'
-differences are averaged first (Section 3.1); the basic test compares two intervals (App. A). All
-three are an empirical Bernstein bound solved for its confidence.
+If it is, the adversarial risk estimate R_g (eq. 4) and the test error R_S (eq. 1) have the same
+mean. The pairwise test compares them example by example (eq. 5-8); the test of N models averages
+the differences over the models first (Section 3.1); the basic test compares two intervals (App. A).
+All three solve an empirical Bernstein bound for its confidence.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ CONFIDENCE = 0.975  # of each interval, in all of the paper's figures
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an adversarial example generator g did to each example: of one sample [m], or of many
+    """What an adversarial example generator g did to each example of one sample [m], or of several
     [samples, m]."""
 
     loss: np.ndarray  # bool: L(f, x)
     adversarial_loss: np.ndarray  # bool: L(f, g(x))
-    density: np.ndarray  # h_g(g(x)) where L(f, g(x)) = 1; of no consequence elsewhere
+    density: np.ndarray  # h_g(g(x)) where L(f, g(x)) = 1; not used elsewhere
 
     @property
     def weighted_loss(self) -> np.ndarray:
@@ -39,7 +39,7 @@ class Outcome:
         return self.weighted_loss - self.loss
 
     def of(self, sample: int) -> Outcome:
-        """One sample of many."""
+        """The outcome of one sample."""
         return Outcome(self.loss[sample], self.adversarial_loss[sample], self.density[sample])
 
     @property
@@ -62,7 +62,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True)
 class Independence:
-    """The result of a test: how strongly independence is contradicted."""
+    """The result of a test: how strong the evidence against independence is."""
 
     statistic: float  # T_S, or the difference of the estimates in the basic test
     evidence: float  # the exponent of eq. 8: p = 3 exp(-evidence), at least 0
@@ -70,7 +70,7 @@ class Independence:
 
     @property
     def uncapped(self) -> float:
-        """The solution of eq. 6 for delta, which can exceed 1 where the bound is loose."""
+        """The solution of eq. 6 for delta, which can exceed 1 if the bound is loose."""
         return self.factor * math.exp(-self.evidence)
 
     @property
@@ -94,7 +94,7 @@ def estimate(losses: np.ndarray, confidence: float = CONFIDENCE) -> Estimate:
 
 
 def pairwise_test(differences: np.ndarray, value_range: float) -> Independence:
-    """The pairwise test of T_i [m] (eq. 5-8), which lie in an interval of that length (U)."""
+    """The pairwise test of T_i [m] (eq. 5-8), whose range has length `value_range` (U)."""
     statistic = float(np.mean(differences))
     deviation = float(np.std(differences))
     return Independence(statistic, _exponent(len(differences), statistic, deviation, value_range))
@@ -120,7 +120,7 @@ def _exponent(m: int, statistic: float, deviation: float, value_range: float) ->
     """ln(3 / delta) where |T| = B(m, sigma^2, delta, U).
 
     Eq. 8's exponent, m / (9 U^2) (s^2 + 3 U |T| - s sqrt(s^2 + 6 U |T|)), multiplied out so that
-    nothing cancels: printed as it is, it loses all digits where |T| is small against sigma.
+    nothing cancels: computed as printed, it loses all digits if |T| is small against sigma.
     """
     distance = abs(statistic)
     if not distance:

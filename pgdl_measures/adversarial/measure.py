@@ -23,12 +23,13 @@ def adversarial_pvalue(
 ) -> float:
     """The evidence against independence of network and training data.
 
-    This is ln(3 / delta) with delta the uncapped p-value of eq. 8, which orders networks for which
-    p is 1 too. It has the sign of T_S: a risk estimate above the training error predicts a gap, one
-    below it does not. `padding` says how translations are made lossless: `upsample` (Section 5.3),
-    which is refused for networks that do not know upsampled images, `circular`, or `auto`: the
-    first where the network bears it, the second elsewhere. To compare networks of which some bear
-    upsampling and others do not, give one padding for all.
+    This is ln(3 / delta), where delta is the uncapped p-value of eq. 8; unlike p itself, it also
+    orders networks whose p is 1. It has the sign of T_S: a risk estimate above the training error
+    predicts a gap, one below it does not.
+
+    `padding` says where the pixels beyond the border come from. `upsample` (Section 5.3) is refused
+    if it raises the network's error; `circular` wraps around; `auto` upsamples if the network
+    tolerates that, and wraps around otherwise. To compare networks, give the same padding to all.
     """
     check_images(subject.data.shape)
     network, inputs, labels = subject.network, subject.data.inputs, subject.data.labels

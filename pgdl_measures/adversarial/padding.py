@@ -1,8 +1,8 @@
-"""Which padding a network bears: upsampling is the paper's, but changes what the network sees.
+"""Which padding a network tolerates. The paper upsamples, but that changes what the network sees.
 
 Werpachowski et al. 2019, Section 5.3, train networks on upsampled images. Any other network may
-fail on them: one of 5.6 % errors on 8x8 digits has 77 % on their upsampled centres, and a test of
-independence would be of that. Circular shifts leave the unshifted image as it is.
+fail on them: a network with 5.6 % errors on 8x8 digits has 77 % on their upsampled centres, and the
+independence test would measure those errors. Circular shifts leave the unshifted image as it is.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from pgdl_measures.errors import MeasureError
 from pgdl_measures.network.compiled import Network
 
 AUTO = "auto"
-BORNE = 0.05  # by less than this the error grows where a network bears upsampling
+TOLERATED = 0.05  # the largest growth of the error by upsampling
 
 
 @dataclass(frozen=True)
 class Upsampling:
-    """What upsampling does to the error."""
+    """The error with and without upsampling."""
 
     as_given: float
     upsampled: float  # of the central windows of upsampled images
 
     @property
-    def borne(self) -> bool:
-        """Whether the network knows upsampled images."""
-        return self.upsampled - self.as_given < BORNE
+    def tolerated(self) -> bool:
+        """Whether the error stays about the same."""
+        return self.upsampled - self.as_given < TOLERATED
 
 
 def upsampling(
     network: Network, images: Images | tf.Tensor, labels: np.ndarray | tf.Tensor, eps: int
 ) -> Upsampling | None:
-    """The errors with and without upsampling; None where images have spare pixels."""
+    """The errors with and without upsampling; None if the images have spare pixels."""
     as_given = error_as_given(network, images, labels)
     if as_given is None:
         return None
@@ -49,7 +49,7 @@ def upsampling(
 def error_as_given(
     network: Network, images: Images | tf.Tensor, labels: np.ndarray | tf.Tensor
 ) -> float | None:
-    """The error on the images themselves; None where they are larger than the network takes."""
+    """The error on the images themselves; None if they are larger than the network's input."""
     if tuple(images.shape[1:]) != tuple(network.input_shape):
         return None
     size = tuple(images.shape[1:3])
@@ -63,21 +63,24 @@ def choose_padding(
     eps: int,
     padding: str = AUTO,
 ) -> str:
-    """The padding for one network: of `auto`, `upsample` where it is borne and `circular`
-    elsewhere, with a warning; `upsample` raises where it is not borne."""
+    """The padding for one network.
+
+    `auto` becomes `upsample` if the network tolerates it, otherwise `circular`, with a warning.
+    `upsample` raises if the network does not tolerate it.
+    """
     found = upsampling(network, images, labels, eps) if padding in (AUTO, "upsample") else None
-    if found is None or found.borne:
+    if found is None or found.tolerated:
         return "upsample" if padding == AUTO else padding
     errors = (
-        f"the model does not know upsampled images: its error is {found.as_given:.4f} on the "
-        f"images as given and {found.upsampled:.4f} on their upsampled centres"
+        f"upsampling the images raises the model's error from {found.as_given:.4f} to "
+        f"{found.upsampled:.4f}"
     )
     if padding == "upsample":
         raise MeasureError(
-            f"{errors}; use padding=circular, or train on upsampled images (`pgdl zoo build "
-            "--protocol rescaled`)"
+            f"{errors}; use padding=circular, or a model trained on upsampled images (`pgdl zoo "
+            "build --protocol rescaled`)"
         )
-    logging.warning("%s; they are shifted circularly instead", errors)
+    logging.warning("%s; shifting them circularly instead", errors)
     return "circular"
 
 

@@ -1,7 +1,7 @@
-"""How alike models are that were trained on images and on their upsampled windows.
+"""How similar models trained on images are to models trained on windows of upsampled images.
 
-Werpachowski et al. 2019, Section 5.3.3: where both kinds of model err on the same images, and with
-the same labels, a test of the second kind says something of the first.
+Werpachowski et al. 2019, Section 5.3.3: if both kinds of model misclassify the same images, and
+give them the same wrong labels, then a test of the second kind is also evidence about the first.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from pgdl_measures.network.compiled import Network
 
 @dataclass(frozen=True)
 class Similarity:
-    """The paper's five numbers, over all pairs of an original and another model."""
+    """The paper's five numbers, over all pairs of one model of each kind."""
 
     jaccard: float  # J_b: mean Jaccard index of the sets of misclassified examples
-    jaccard_if_independent: float  # J_bi: what it would be by the errors alone
+    jaccard_if_independent: float  # J_bi: the same, if the two models erred independently
     both_wrong: float  # M_b: median number of examples that both misclassify
-    same_label: float  # L: mean share of these to which both give the same label
-    same_labels: float  # M_l: median number of these
+    same_label: float  # L: mean share of those to which both give the same label
+    same_labels: float  # M_l: median number of examples with the same wrong label
 
 
 def similarity(labels: np.ndarray, original: np.ndarray, other: np.ndarray) -> Similarity:
-    """Compares predictions [models, m] of two kinds of model for examples of labels [m].
+    """Compares the predictions [models, m] of two kinds of model on examples with labels [m].
 
-    Pairs without an error have no Jaccard index, and pairs without a common error no share; they
-    are left out of these means (NaN if there are no others).
+    Pairs without errors have no Jaccard index, and pairs without a common error have no share. The
+    means leave them out, and are NaN if no pair is left.
     """
     pairs = [(a, b) for a in original for b in other]
     wrong = [(a != labels, b != labels) for a, b in pairs]
@@ -53,7 +53,7 @@ def similarity(labels: np.ndarray, original: np.ndarray, other: np.ndarray) -> S
 def predict(
     network: Network, images: Images | tf.Tensor, *, eps: int = 2, padding: str = "upsample"
 ) -> np.ndarray:
-    """The labels [m] that a network gives to the central windows of images."""
+    """The labels [m] that a network predicts for the central windows of images."""
     moved = translations(images.shape[1:], network.input_shape, eps, padding)
     shape = tuple(images.shape[1:])
     graph = network.graph(

@@ -1,29 +1,29 @@
 """The synthetic study of Werpachowski et al. 2019, Section 4: linear classifiers in 500 dimensions.
 
-`INDEPENDENT` tests classifiers on fresh data. `DEPENDENT` tests them on a set of which one half is
-their training set, and a penalty 10^4 w_1^2 keeps them from the only feature that matters.
+`INDEPENDENT` tests classifiers on fresh data. In `DEPENDENT`, half of the test set is the training
+set, and a penalty 10^4 w_1^2 keeps the classifier from using the only feature that matters.
 
 Training is the paper's: cross-entropy, RMSProp with learning rate 0.01, batches of 100, 50,000
-steps. What it leaves open is as in TensorFlow 1: decay 0.9, epsilon 1e-10 within the root, squares
-that start at 1; weights start at 0.
+steps. What the paper does not say follows TensorFlow 1: decay 0.9, epsilon 1e-10 inside the root,
+squares that start at 1. Weights start at 0.
 
-Two things that the paper leaves open decide how far training points end up from the boundary, and
-so from which eps on dependence is detected. Both are options:
+Two things that the paper does not say decide how far training points end up from the boundary, and
+hence the smallest eps at which dependence is detected. Both are options:
 
 `loss`, how the cross-entropy is computed in float32:
   probabilities  -log(sigma(z)), z = y (w.x + b): its derivative is 0 where sigma(z) is rounded to
-                 1, from 1 - 2^-25 on. Training gets to a loss of "zero (up to numerical
-                 precision)" and ends: further steps change nothing but the sign of the penalized
-                 w_1, which RMSProp keeps flipping between +-0.005 (10^4 * 0.005^2 is the paper's
-                 final loss of 0.25).
+                 1, from 1 - 2^-25 on. Training reaches a loss of "zero (up to numerical
+                 precision)" and ends: further steps change only the sign of the penalized w_1,
+                 which RMSProp keeps flipping between +-0.005 (10^4 * 0.005^2 is the paper's final
+                 loss of 0.25).
   log_loss       TensorFlow 1's `tf.losses.log_loss` of labels 0 and 1: the derivative of a positive
                  example is 0 where sigma is rounded to 1, that of a negative one never is.
-  logits         `sigmoid_cross_entropy_with_logits`, or softplus: derivatives for all z.
+  logits         `sigmoid_cross_entropy_with_logits`, or softplus: never 0.
 `batches`, how they are drawn:
   epochs         all examples in a random order, again and again
-  replacement    each example at random, whatever was drawn before
+  replacement    each example at random, with replacement
 
-No combination that was tried gives the paper's mean, median and N-model p at eps = 6 together;
+None of the combinations reproduces the paper's mean, median and N-model p at eps = 6 together;
 `pgdl study adversarial` prints the interval of each difference.
 """
 
@@ -40,7 +40,7 @@ from pgdl_measures.adversarial.gradient import Mixture, Projection, project
 LOSSES = ("probabilities", "log_loss", "logits")
 BATCHES = ("epochs", "replacement")
 _RATE, _DECAY, _EPSILON = 0.01, 0.9, 1e-10
-_IDLE = 500  # steps without a derivative after which training ends
+_IDLE = 500  # training ends after this many steps in which all derivatives were 0
 _PRECISION = 2.0**-25  # 1 - sigma is rounded to 0 where it is smaller
 _LOG_LOSS_EPSILON = 1e-7  # what `tf.losses.log_loss` adds to probabilities
 
@@ -67,11 +67,11 @@ DEPENDENT = Experiment("dependent", penalty=1e4, test=1_000, reuses=True)
 
 @dataclass(frozen=True)
 class Runs:
-    """Repetitions of an experiment, with data and training of their own."""
+    """Repetitions of an experiment, each with its own data and training."""
 
     test: Projection  # [runs, test]: the test sets
     risk: np.ndarray  # [runs]: errors on large, independent sets
-    nearest: np.ndarray  # [runs]: distances of the nearest training points from the boundary
+    nearest: np.ndarray  # [runs]: distance from the boundary to the nearest training point
 
 
 def repeat(
@@ -101,8 +101,10 @@ def repeat(
 def train(
     experiment: Experiment, x: np.ndarray, y: np.ndarray, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weights [runs, d] and biases [runs] for training sets x [runs, n, d] with labels y [runs, n],
-    all in one tensor program, to which examples come multiplied by their labels."""
+    """Weights [runs, d] and biases [runs] for training sets x [runs, n, d] with labels y [runs, n].
+
+    All runs are trained in one graph.
+    """
     weights, biases = _train(
         tf.constant(x * y[..., None]),
         tf.constant(y),
@@ -117,7 +119,7 @@ def train(
 
 
 def derivatives(z: tf.Tensor, y: tf.Tensor, loss: str) -> tf.Tensor:
-    """-dc/dz of margins z and labels y, -1 or 1, as float32 has it."""
+    """-dc/dz at margins z and labels y, -1 or 1, with the rounding of float32."""
     if loss == "log_loss":
         p = tf.sigmoid(y * z)  # of the label 1
         positive = p * (1 - p) / (p + _LOG_LOSS_EPSILON)

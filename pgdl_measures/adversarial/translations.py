@@ -1,8 +1,8 @@
-"""Translations tau_v of images that lose no pixel (Werpachowski et al. 2019, Sections 5.1 to 5.3).
+"""Translations tau_v that lose no pixels (Werpachowski et al. 2019, Sections 5.1 to 5.3).
 
-A translation by v = (down, right) is a shift of a crop window by -v over a larger canvas. The
-density of a generator of range eps needs translations up to 3 eps (Figure 7). Where images have no
-spare pixels around the window, they are upsampled bilinearly to have them, or moved circularly.
+A translation by v = (down, right) shifts a crop window by -v over a larger canvas. The density of a
+generator of range eps needs translations up to 3 eps (Figure 7). Images without spare pixels around
+the window are upsampled bilinearly to have some, or shifted circularly.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import tensorflow as tf
 
 from pgdl_measures.errors import MeasureError
 
-PADDINGS = ("upsample", "circular")  # what images without spare pixels get around them
+PADDINGS = ("upsample", "circular")  # for images without spare pixels
 
 
 @dataclass(frozen=True)
 class Translations:
-    """All translations within 3 eps of images that are shown to a network through a window."""
+    """All translations, within 3 eps, of images that a network sees through a window."""
 
     eps: int
-    window: tuple[int, int]  # height and width that the network takes
+    window: tuple[int, int]  # height and width of the network's input
     canvas: tuple[int, int]  # height and width over which the window moves
-    resizes: bool  # whether images are brought to the size of the canvas first
+    resizes: bool  # whether images are resized to the canvas first
 
     @property
     def side(self) -> int:
@@ -33,7 +33,7 @@ class Translations:
         return 6 * self.eps + 1
 
     def apply(self, images: tf.Tensor, rows: tf.Tensor, shifts: tf.Tensor) -> tf.Tensor:
-        """tau_v of images[rows] for shifts v [n, 2]; every image is resized once."""
+        """tau_v of images[rows] for shifts v [n, 2]."""
         canvas = self.canvases(images)
         height, width = self.canvas
         origin = [(c - w) // 2 for c, w in zip(self.canvas, self.window)]
@@ -43,17 +43,17 @@ class Translations:
         return tf.gather(tf.reshape(canvas, [-1, images.shape[-1]]), pixel)
 
     def canvases(self, images: tf.Tensor) -> tf.Tensor:
-        """Images at the size over which the window moves."""
+        """The images at the size of the canvas."""
         return tf.image.resize(images, self.canvas, method="bilinear") if self.resizes else images
 
 
 def translations(
     image_shape: Sequence[int], window_shape: Sequence[int], eps: int, padding: str = "upsample"
 ) -> Translations:
-    """The translations of images of one shape for a network that takes another.
+    """The translations of images of one shape for a network whose input may have another.
 
-    Images that are larger than the window by 6 eps or more have spare pixels; where both are of one
-    size, `padding` says where they come from.
+    Images that are larger than the window by 6 eps or more have spare pixels. For images of the
+    window's size, `padding` says where spare pixels come from.
     """
     if padding not in PADDINGS:
         raise MeasureError(f"padding is {padding!r}; expected one of {', '.join(PADDINGS)}")
@@ -61,7 +61,7 @@ def translations(
         raise MeasureError(f"eps is {eps!r}; expected a positive number of pixels")
     if len(image_shape) != 3:
         raise MeasureError(
-            f"translations are of images; the inputs have shape {list(image_shape)}, "
+            f"only images can be translated; the inputs have shape {list(image_shape)}, "
             "expected [height, width, channels]"
         )
     if len(window_shape) != 3 or image_shape[2] != window_shape[2]:
@@ -71,7 +71,7 @@ def translations(
     image, window = (image_shape[0], image_shape[1]), (window_shape[0], window_shape[1])
     if image == window:
         if padding == "circular":
-            # Within one neighbourhood no two shifts may be the same image.
+            # Different shifts of one neighbourhood must give different images.
             if 2 * eps + 1 > min(window):
                 raise MeasureError(f"images of {_size(window)} are too small for eps = {eps}")
             return Translations(eps, window, window, resizes=False)
@@ -86,7 +86,7 @@ def translations(
 
 
 def neighbourhood(eps: int) -> np.ndarray:
-    """The translations within eps [K, 2], row-major, with that by nothing in the middle."""
+    """The translations within eps [K, 2], row-major; the middle one is (0, 0)."""
     span = np.arange(-eps, eps + 1)
     return np.stack(np.meshgrid(span, span, indexing="ij"), axis=-1).reshape(-1, 2)
 

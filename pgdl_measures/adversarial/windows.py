@@ -1,8 +1,8 @@
-"""Which translations of which images a network misclassifies, evaluated when first needed.
+"""Which translations of which images a network misclassifies. Evaluated lazily.
 
 A misclassified window has the score l_exc(f, x) = max_i l_i(f, x) - l_y(f, x), which is 0 or more
-(Werpachowski et al. 2019, Section 5.1); any other has the score `CORRECT`. The logits l are the
-outputs before a final softmax: probabilities would order windows differently.
+(Werpachowski et al. 2019, Section 5.1); a correctly classified one has the score `CORRECT`. The
+logits l are the outputs before a final softmax: probabilities would order windows differently.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ CORRECT = -1.0
 
 
 class Images(Protocol):
-    """Images [m, h, w, c], of which a batch at a time becomes float32. A NumPy array is one, also
-    of a file that is larger than the memory."""
+    """Images [m, h, w, c], converted to float32 one batch at a time. A NumPy array will do, also a
+    memory-mapped one that is larger than the memory."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -32,8 +32,8 @@ class Images(Protocol):
 class Windows:
     """Scores of tau_v(x_i) for all examples i and translations v within 3 eps.
 
-    `request` says what is needed, `evaluate` computes what of it is not known yet. Five bytes are
-    kept per example and translation: 42 MB for 50,000 examples at eps = 2.
+    `request` marks scores as needed; `evaluate` computes those that are not known yet. It keeps
+    five bytes per example and translation: 42 MB for 50,000 examples at eps = 2.
     """
 
     def __init__(
@@ -63,14 +63,14 @@ class Windows:
     def request(
         self, examples: np.ndarray, shifts: np.ndarray, wanted: np.ndarray | None = None
     ) -> None:
-        """Puts examples [n] under shifts [n, ..., 2] - only those `wanted` - on the list."""
+        """Marks examples [n] under shifts [n, ..., 2] as needed; with `wanted`, only those."""
         index = self._index(examples, shifts)
         if wanted is not None:
             index = tuple(np.broadcast_to(part, wanted.shape)[wanted] for part in index)
         self._pending[index] = True
 
     def evaluate(self) -> None:
-        """Evaluates what was requested and is not known."""
+        """Evaluates what was requested and is not known yet."""
         index = np.nonzero(self._pending & np.isnan(self._scores))
         self._pending[:] = False
         examples, *position = index

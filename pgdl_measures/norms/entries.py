@@ -11,11 +11,11 @@ from pgdl_measures.base import INITIAL, Measure
 
 FAMILY = "norms"
 
-_MARGIN = "As the same measure without the margin, for networks whose outputs differ in scale."
+_MARGIN = "Like the same measure without the margin, for networks whose outputs differ in scale."
 _SPECTRAL = "For comparison with bounds from the literature; grows with depth."
 _DISTANCE = "Where networks started from comparable initial weights."
 _BOUND = "For comparison with PAC-Bayes bounds; needs a search for sigma."
-_MAGNITUDE = "Where weights differ much in size, so that one sigma for all would not fit."
+_MAGNITUDE = "Where weights differ so much in size that one sigma for all would not fit."
 
 # module -> name, summary, definition, equation, needs, cost, use
 _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ...]] = {
@@ -28,7 +28,7 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("inverse_margin", "inverse of the output margin"),
             *("sqrt(1 / (g^2 m))", 11, (), "low"),
-            "The cheapest measure that looks at the data.",
+            "The cheapest measure that uses the data.",
         ),
     ),
     "spectral_measures": (
@@ -53,7 +53,7 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("fro_over_spec", "Frobenius over spectral norms"),
             *("sqrt(sum_i (|W_i|_F^2 / |W_i|_2^2) / m)", 16, (), "weights"),
-            "How many directions the layers use; does not change with the scale of the weights.",
+            "How many directions the layers use; independent of the scale of the weights.",
         ),
         (
             *("log_sum_of_spec_over_margin", "sum of spectral norms over the margin"),
@@ -62,7 +62,7 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("log_sum_of_spec", "sum of spectral norms"),
             *("log sqrt(d (prod_i |W_i|_2^2)^(1/d) / m)", 18, (), "weights"),
-            "As log_prod_of_spec for networks of different depths.",
+            "Like log_prod_of_spec, for networks of different depths.",
         ),
     ),
     "frobenius": (
@@ -81,7 +81,7 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("log_sum_of_fro", "sum of Frobenius norms"),
             *("log sqrt(d (prod_i |W_i|_F^2)^(1/d) / m)", 22, (), "weights"),
-            "As log_prod_of_fro for networks of different depths.",
+            "Like log_prod_of_fro, for networks of different depths.",
         ),
         (
             *("fro_dist", "Frobenius distance from initialization"),
@@ -105,7 +105,7 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("path_norm", "path norm"),
             *("sqrt(sum_k f_(w^2)(1)[k] / m), f_(w^2) the net of squared weights", 27, ()),
-            *("weights", "Where layers may be rescaled against each other: it does not change."),
+            *("weights", "Does not change when layers are rescaled against each other."),
         ),
     ),
     "flatness": (

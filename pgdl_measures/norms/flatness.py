@@ -1,16 +1,16 @@
 """Flatness measures from PAC-Bayes bounds (Dziugaite et al. 2020, C.6.6, eq. 28-33).
 
-w is the vector of all fused kernels, sigma the size of the perturbation that the network bears: see
-`sigma`. Where the printed formulas differ among themselves, we took one reading:
+w is the vector of all fused kernels, sigma the size of the perturbation that the network tolerates
+(see `sigma`). Where the printed formulas disagree, we took one reading:
 
-- eq. 28 has log(m / sigma), eq. 29, 31 and 32 have log(m / delta) with a delta that is not defined;
-  all four use the sigma of their own search, as in the authors' code;
-- eq. 32 is a measure of the distance from the origin whose denominators hold |w_i - w_i^0|, as in
-  [9] (eq. 57 there) and in the authors' code, so that it needs the initial weights too. Its sum is
-  not bounded below: where weights went far, it can be no square of anything.
+- Eq. 28 has log(m / sigma); eq. 29, 31 and 32 have log(m / delta), and delta is not defined. All
+  four use the sigma of their own search, as in the authors' code.
+- Eq. 32 measures the distance from the origin, yet its denominators contain |w_i - w_i^0|, as in
+  [9] (eq. 57 there) and in the authors' code. So it needs the initial weights too. Its sum has no
+  lower bound: if weights moved far, the number under the square root can be negative.
 
-`noise` says what the size of the perturbation is: see `sigma` for the authors' reading.
-The paper takes sigma on all training data, we on 250 examples: see `sigma` for what that costs.
+`noise` says how the size of the perturbation is defined; `sigma` has the authors' reading. The
+paper finds sigma on all training data, we on 250 examples; `sigma` says what that costs.
 """
 
 from __future__ import annotations

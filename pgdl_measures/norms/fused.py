@@ -1,14 +1,14 @@
 """A network with each batch norm fused into the kernel before it (Dziugaite et al. 2020, C.5).
 
-At inference a batch norm is x -> scale * x + shift per channel. After a kernel and no activation it
-is folded into that kernel and its bias, which changes no output. A batch norm that follows anything
-else (an activation, say) has no kernel to go into; it stays a layer by itself, whose kernel is the
-vector of its scales. So are the scales of a layer or group normalization. Of other layers with
-weights - attention, embeddings, layers of a user's own - each weight that is no bias is a kernel.
+At inference a batch norm is x -> scale * x + shift per channel. Directly after a kernel, without an
+activation between them, it is folded into that kernel and its bias; no output changes. After
+anything else there is no kernel to fold it into: it remains a layer, and its kernel is the vector
+of its scales. The scales of a layer or group normalization are such a kernel too. In all other
+layers with weights (attention, embeddings, custom layers), each weight but the biases is a kernel.
 
-`run` takes the weights as arguments: perturbed or squared weights never touch a variable, and the
-graph that is traced for one model serves all of its architecture. A softmax or sigmoid at the end
-is left out, so that `run` gives logits.
+`run` takes the weights as arguments. So perturbed or squared weights never touch a variable, and a
+graph traced for one model serves all models of its architecture. A softmax or sigmoid at the end is
+left out: `run` returns logits.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _IDENTITIES = tuple(
     )
     if hasattr(_layers, name)  # not every version of Keras has all
 )
-_WITHOUT_KERNELS = (_layers.Normalization, _layers.PReLU)  # their weights scale no features
+_WITHOUT_KERNELS = (_layers.Normalization, _layers.PReLU)  # their weights are not kernels
 _PREPROCESSING = (_layers.Normalization, _layers.Rescaling)
 
 
@@ -54,8 +54,8 @@ class _Entry:
     """One kernel with its bias and the batch norms that follow it; or such batch norms alone."""
 
     geometry: Geometry
-    layer: int | None = None  # the number of the layer among the network's
-    kernel: int = 0  # the numbers of kernel and bias among the layer's weights
+    layer: int | None = None  # the index of the layer in the network
+    kernel: int = 0  # the indices of kernel and bias in the layer's weights
     bias: int | None = None
     batch_norms: list[int] = field(default_factory=list)
 
@@ -77,7 +77,7 @@ Weights = list[np.ndarray]
 class FusedNetwork:
     """The network of a subject: `kernels`, `biases`, `geometries` in graph order, and `run`.
 
-    Every kernel has a bias; where `has_bias` is false it stands for none, and is zero.
+    Every kernel has a bias here; if the layer has none, `has_bias` is false and the bias is zero.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -110,7 +110,7 @@ class FusedNetwork:
     ) -> tf.Tensor:
         """The logits of inputs x with these weights in place of the model's.
 
-        Without `preprocess`, x is what rescaling and normalization layers would give.
+        Without `preprocess`, rescaling and normalization layers are skipped.
         """
         values: dict[int, Any] = {0: x}
         for run in self._runs:
@@ -137,7 +137,7 @@ class FusedNetwork:
         return self._ending.scores(values[self._runs[-1].call.outputs[0]])
 
     def calls_beside_kernels(self) -> list[Call]:
-        """The calls that are not run by a kernel as it stands."""
+        """The calls that `run` leaves to the model's own layers."""
         return [run.call for run in self._runs if run.by_layer or not (run.entries or run.skipped)]
 
     def signature(self) -> list[list[tf.TensorSpec]]:
@@ -148,14 +148,14 @@ class FusedNetwork:
         ]
 
     def tensors(self) -> list[list[tf.Tensor]]:
-        """`kernels` and `biases` as such arguments."""
+        """`kernels` and `biases` as arguments of that graph."""
         return [
             [tf.constant(array, tf.float32) for array in arrays]
             for arrays in (self.kernels, self.biases)
         ]
 
     def _plan(self) -> list[_Run]:
-        """How each call is run, and the kernels in their order."""
+        """Decides how each call is run, and collects the kernels in graph order."""
         calls = self._network.calls_to_logits()
         uses: dict[int, int] = {}
         called: dict[int, int] = {}
@@ -165,8 +165,10 @@ class FusedNetwork:
                 uses[tensor] = uses.get(tensor, 0) + 1
         shapes = self._network.shapes
         runs: list[_Run] = []
-        unfinished: dict[int, int] = {}  # tensor -> what a batch norm of it is folded into
-        planned: dict[int, list[int]] = {}  # the entries of a layer that is called again
+        unfinished: dict[
+            int, int
+        ] = {}  # tensor -> the entry that a batch norm of it is folded into
+        planned: dict[int, list[int]] = {}  # layer -> its entries, for when it is called again
         for call in calls:
             layer = getattr(call.operation, "layer", None)
             source, target = call.inputs[0], call.outputs[0]
@@ -200,7 +202,7 @@ class FusedNetwork:
     def _kernel_run(
         self, call: Call, layer: Any, shapes: dict[int, Any], planned: dict[int, list[int]]
     ) -> _Run:
-        """The run of a layer with weights; adds its kernels when it is called first."""
+        """The run of a layer with weights; its first call adds its kernels."""
         plain = is_stock(layer) and len(call.inputs) == 1 and not call.kwargs
         source, target = shapes[call.inputs[0]], shapes[call.outputs[0]]
         geometries = kernel_geometry(layer, source, target) if plain else None
@@ -258,7 +260,7 @@ def fused_network(subject: Subject) -> FusedNetwork:
 
 
 def _entries_by_layer(layer: Any, number: int, shape: tuple[int, ...]) -> list[_Entry]:
-    """The weights of a layer that Keras itself has to run, those of layers inside it too."""
+    """The weights of a layer that Keras itself has to run, with those of the layers inside it."""
     if isinstance(layer, _WITHOUT_KERNELS):
         return []
     numbers = {id(weight): i for i, weight in enumerate(layer.weights)}
@@ -292,8 +294,8 @@ def _check_axis(layer: tf.keras.layers.Layer, last: int) -> None:
     axis = layer.axis if isinstance(layer.axis, int) else list(layer.axis)
     if axis not in (-1, last, [-1], [last]):
         raise MeasureError(
-            f"the layer {layer.name} is a BatchNormalization over axis {axis}; it can be fused "
-            f"over the last one only, {last}"
+            f"the layer {layer.name} is a BatchNormalization over axis {axis}; only one over the "
+            f"last axis, {last}, can be fused"
         )
 
 

@@ -1,4 +1,4 @@
-"""The weights that training started from, which a model may carry as `initial_weights`."""
+"""The weights before training, which a model may carry as `initial_weights`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def initial_weights(model: tf.keras.Model) -> list[np.ndarray]:
     found = getattr(model, "initial_weights", None)
     if found is None:
         raise MeasureError(
-            "a distance from initialization needs the initial weights (model.initial_weights; "
-            "weights_init.hdf5 in a corpus), which this model has not"
+            "a distance from initialization needs the initial weights, which this model does not "
+            "have; set model.initial_weights, or put weights_init.hdf5 beside weights.hdf5"
         )
     shapes = [tuple(array.shape) for array in found]
     expected = [tuple(weight.shape) for weight in model.weights]

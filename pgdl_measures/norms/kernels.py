@@ -20,8 +20,8 @@ _CONVOLUTIONS = (
 class Geometry:
     """How a kernel is applied.
 
-    Its rank says what it does: 1 scales channels, 2 is dense, more is a convolution - unless
-    `matrix` says how many of its first axes are those of the inputs of a matrix.
+    Its rank says what it does: rank 1 scales channels, rank 2 is dense, more is a convolution. With
+    `matrix` it is a matrix instead, and its first `matrix` axes are the inputs.
     """
 
     input_shape: tuple[int, ...]  # of one example; of the output, if the convolution is transposed
@@ -63,13 +63,13 @@ class Geometry:
         )
 
     def scaled(self, kernel: np.ndarray, scale: Any) -> np.ndarray:
-        """The kernel with each output channel times its scale."""
+        """The kernel with each output channel multiplied by its scale."""
         if self.depthwise and np.ndim(scale):
             return kernel * np.reshape(scale, kernel.shape[-2:])
         return kernel * (np.reshape(scale, [-1, 1]) if self.transposed else scale)
 
     def output_channels(self, kernel: np.ndarray) -> int:
-        """How many channels it makes."""
+        """The number of output channels."""
         if self.depthwise:
             return kernel.shape[-2] * kernel.shape[-1]
         return kernel.shape[-2 if self.transposed else -1]
@@ -92,8 +92,8 @@ class Geometry:
 def kernel_geometry(
     layer: Any, shape: tuple[int, ...], output_shape: tuple[int, ...]
 ) -> list[Geometry] | None:
-    """How a stock dense or convolutional layer applies its kernels, one after the other; None
-    where it is another layer, or one that only Keras itself can run."""
+    """How a stock dense or convolutional layer applies its kernels, one after the other; None for
+    any other layer, which only Keras itself can run."""
     if isinstance(layer, _layers.Dense):
         return [Geometry(shape)]
     rank = len(shape) - 1
@@ -117,7 +117,7 @@ def kernel_geometry(
 
 
 def matrix_axes(layer: Any, kernel_rank: int) -> int:
-    """How many of the first axes of a weight are those of its inputs."""
+    """How many of a weight's first axes are inputs."""
     equation = getattr(layer, "equation", None)
     if equation is None or "," not in equation:
         return kernel_rank - 1

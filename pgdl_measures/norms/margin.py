@@ -3,12 +3,12 @@
 The margin of an example is f(x)[y] - max_{j != y} f(x)[j].
 
 The scores f(x) are the logits: the outputs before a final softmax. All formulas use gamma squared,
-so a network with more than a tenth of its training data wrong counts by the size of its negative
-margin.
+so for a network that misclassifies more than a tenth of its training data, whose gamma is negative,
+only its size counts.
 
-By default gamma is that of 5,000 examples, drawn at random, where the paper takes all: that is a
-tenth of a pass over CIFAR-10. Its standard error is sqrt(0.1 x 0.9 / 5000) = 0.4 percentiles, so
-that in 95 of 100 cases what is found lies between the 9.2th and the 10.8th percentile of all.
+The paper uses all examples. The default here is 5,000, drawn at random: a tenth of a pass over
+CIFAR-10. The standard error is sqrt(0.1 x 0.9 / 5000) = 0.4 percentiles, so in 95 of 100 cases the
+result lies between the 9.2th and the 10.8th percentile of all margins.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PERCENTILE = 10
 
 
 def margin(subject: Subject, examples: int, seed: int) -> float:
-    """Gamma, on that many training examples."""
+    """Gamma of that many training examples."""
 
     def compute() -> float:
         values = margins(subject, *sample(subject.data, examples, seed))

@@ -12,10 +12,10 @@ from pgdl_measures.norms.margin import margin
 def params(subject: Subject, *, counting: str = "printed") -> float:
     """C_params = sqrt(sum_i k_i^2 c_{i-1} (c_i + 1) / m) (eq. 10, as printed there and in [9]).
 
-    k_i^2 is the kernel's area: 1 for a dense layer. The printed form adds one weight per tap and
-    input channel where a layer has one bias per filter, (k_i^2 c_{i-1} + 1) c_i; the number of
-    weights as they are is the measure `parameter_count`. A batch norm that stays by itself counts
-    its scales and shifts. The authors' code counts kernels only: `counting="kernels"`.
+    k_i^2 is the kernel's area, 1 for a dense layer. The printed form adds one weight per tap and
+    input channel, while a layer has one bias per filter, (k_i^2 c_{i-1} + 1) c_i; the measure
+    `parameter_count` is the true number of weights. A batch norm that cannot be fused counts its
+    scales and shifts. The authors' code counts kernels only: `counting="kernels"`.
     """
     if counting == "kernels":
         sizes = [kernel.size for kernel in fused_network(subject).kernels]
@@ -23,7 +23,7 @@ def params(subject: Subject, *, counting: str = "printed") -> float:
     total = 0
     fused = fused_network(subject)
     for kernel, geometry in zip(fused.kernels, fused.geometries):
-        # k^2 c_{i-1}; as many shifts as scales for a vector of these
+        # k^2 c_{i-1}; a vector of scales comes with the same number of shifts
         total += kernel.size + (geometry.inputs(kernel) if kernel.ndim > 1 else kernel.size)
     return math.sqrt(total / subject.data.total)
 
@@ -33,8 +33,8 @@ def inverse_margin(
 ) -> float:
     """C_inverse.margin = sqrt(1 / (gamma^2 m)).
 
-    Eq. 11 prints sqrt(gamma^2 / m), which grows with the margin and belies its name; [9] and the
-    authors' code have the inverse. `form="printed"` gives the printed one.
+    Eq. 11 prints sqrt(gamma^2 / m), which grows with the margin and contradicts its name; [9] and
+    the authors' code have the inverse. `form="printed"` computes the printed one.
     """
     squared = margin(subject, examples, seed) ** 2
     return math.sqrt((squared if form == "printed" else 1 / squared) / subject.data.total)

@@ -1,13 +1,13 @@
 """Path measures (Dziugaite et al. 2020, C.6.5, eq. 26-27).
 
-The network with squared weights answers an input of ones with the sum, over all paths from an input
-or a bias to an output, of the product of the squared weights along the path - for a network of
-rectified linear units and linear layers. Biases are squared like weights (they are weights from a
-unit that is always one), as in the authors' code. Max pooling and other activations stay as they
-are, which follows the definition but counts only the paths that win. Sums and concatenations of
-branches join their paths. Rescaling and normalization in front are no part of any path: the ones
-are what the first layer takes. A product of two branches, attention and normalization by an
-example's own statistics are no sums over paths.
+The output of the network with squared weights on an input of ones is a sum over all paths from an
+input or a bias to an output: each path adds the product of the squared weights along it. This holds
+for rectified linear units and linear layers. Biases are squared like weights (they are weights from
+a unit that is always one), as in the authors' code. Max pooling and other activations are kept,
+which follows the definition but counts only the paths that win the maximum. Sums and concatenations
+of branches join their paths. Rescaling and normalization before the first layer are not part of any
+path: the first layer is given the ones. A product of two branches, attention, and normalization by
+an example's own statistics are not sums over paths, and are refused.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ def _squared_path_norm(subject: Subject) -> float:
 
 
 def _check(call: Call) -> None:
-    """Raises where a call is not linear between its weights and the values that it takes."""
+    """Raises if a call is not a sum of products of weights and inputs."""
     layer, name = getattr(call.operation, "layer", None), call_name(call)
     product = len(call.inputs) > 1 and name.lower() in _PRODUCTS
     own = isinstance(layer, tf.keras.layers.Layer) and layer.weights and not is_stock(layer)
     if product or own or name in _WITHOUT_PATHS:
         raise MeasureError(
-            f"the path norm has no reading for the layer {getattr(layer, 'name', name)} "
-            f"({name}): it is not a sum over paths; the other norms have one"
+            f"the path norm is not defined for the layer {getattr(layer, 'name', name)} "
+            f"({name}), which is not a sum over paths; the other norms are"
         )
 
 

@@ -1,6 +1,6 @@
-"""The examples that a measure looks at: a uniform sample, or all of them, in a random order.
+"""The examples that a measure uses: a uniform sample, or all of them, in random order.
 
-Datasets come unshuffled, often class by class; a part of the sample is a sample, too.
+Datasets come unshuffled, often sorted by class. Any part of the sample is again a uniform sample.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pgdl_measures.errors import MeasureError
 
 
 def sample(data: TrainingData, examples: int, seed: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """Inputs and labels of that many examples, or of all if there are no more, in drawn order."""
+    """Inputs and labels of that many examples, or of all if there are fewer, in random order."""
     if examples < 1:
         raise MeasureError(f"{examples} examples were asked for; expected at least one")
     count = min(examples, len(data))

@@ -1,4 +1,4 @@
-"""The largest perturbation of the weights that a network bears (Dziugaite et al. 2020, C.6.6).
+"""The largest weight perturbation that a network tolerates (Dziugaite et al. 2020, C.6.6).
 
 sigma is the largest number with E_u[L(f_{w+u})] <= L(f_w) + 0.1, where L is the share of errors and
 u ~ N(0, sigma^2 I); the magnitude-aware sigma' has u_i ~ N(0, sigma'^2 |w_i|^2 + epsilon^2). The

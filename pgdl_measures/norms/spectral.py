@@ -1,23 +1,23 @@
-"""Spectral norms of layers: the largest singular value of the linear map that a kernel makes.
+"""Spectral norms of layers: the largest singular value of a kernel's linear map.
 
-Of a convolution there are two such maps. `circular`, the default and the paper's choice, wraps
-around the borders: the 2-D Fourier transform then takes the map apart into one small matrix per
-frequency, so that its singular values are exact (Sedghi, Gupta & Long 2019, as cited by
-Dziugaite et al. 2020). The matrices of a wide layer take gigabytes together: a few are made at a
-time. `zero` is the layer with its own padding, of zeros or none; it has no such closed form, and
-its norm is found by Lanczos iteration on the layer itself, to convergence.
+A convolution can be read as either of two maps. `circular`, the default and the paper's choice,
+wraps around the borders: the 2-D Fourier transform then splits the map into one small matrix per
+frequency, so its singular values are exact (Sedghi, Gupta & Long 2019, as cited by Dziugaite et al.
+2020). Together, the matrices of a wide layer would take gigabytes, so only a few exist at a time.
+`zero` is the layer with its own padding, zeros or none. It has no such closed form; its norm is
+found by Lanczos iteration on the layer itself, to convergence.
 
 The wrapped map is the default because it is what the paper reports, does not depend on a starting
-vector, and treats a kernel alike at all positions. The two differ at the borders only: without
+vector, and treats a kernel alike at all positions. The two differ only at the borders: without
 padding (`valid`) the layer computes some of the outputs of the wrapped map, so its norm is at most
-that; with zeros it may be a little more.
+that of the wrapped map; with zeros it may be slightly larger.
 
-A kernel larger than its input is wrapped onto it, not cut. A stride s keeps every s-th output: the
-frequencies that fall together then make one matrix, side by side, over the square root of their
-number; the input's size is first rounded up to a multiple of s. That is the norm of the layer, and
-the default. The authors' code takes the norm of the same kernel without its stride, which is
-larger, and so do the published numbers: `stride="ignored"`. On strided NiNs the spectral measures
-differ by 0.4 to 19 %.
+A kernel larger than its input is wrapped onto it, not cut. A stride s keeps every s-th output. The
+frequencies that this makes coincide then form one matrix, side by side, divided by the square root
+of their number; the input's size is first rounded up to a multiple of s. That is the norm of the
+layer, and the default. The authors' code, and so the published numbers, ignore the stride, which
+makes the norm larger: `stride="ignored"`. On strided NiNs the spectral measures differ by 0.4 to
+19 %.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def spectral_norm(
 
 
 def _groups(kernel: np.ndarray, geometry: Geometry) -> Iterator[tuple[np.ndarray, Geometry]]:
-    """The convolutions of which a grouped or depthwise one is made, and the one whose transpose a
-    transposed one is."""
+    """The plain convolutions that a grouped or depthwise one consists of, or the one that a
+    transposed one is the transpose of."""
     for own in geometry.by_group(kernel):
         shape = (*geometry.input_shape[:-1], own.shape[-2])
         yield own, Geometry(shape, geometry.strides, geometry.padding, geometry.dilations)
@@ -89,8 +89,8 @@ def _circular_norm(kernel: np.ndarray, geometry: Geometry) -> float:
 def _waves(taps: list[int], geometry: Geometry) -> np.ndarray:
     """The Fourier coefficients exp(-2 pi i frequency place / size) of each tap's place.
 
-    [frequencies of the output, frequencies of the input that fall together there, taps]. The
-    kernel is real: one axis' upper half would repeat its lower half, conjugated.
+    [frequencies of the output, frequencies of the input that coincide there, taps]. The kernel is
+    real, so the upper half of one axis would repeat its lower half, conjugated.
     """
     axes = []
     for count, size, stride, dilation in zip(
@@ -120,10 +120,10 @@ def _grams(matrices: tf.Tensor) -> tf.Tensor:
 def _largest_eigenvalue(grams: tf.Tensor, largest: float) -> float:
     """The largest of all eigenvalues [n, size, size] and `largest`.
 
-    `largest` I - G has a Cholesky factor if no eigenvalue of G is larger, which is found out in a
-    third of the time of the eigenvalues: those are computed where there is a new largest one only.
-    TensorFlow does it because its threads wait quietly: NumPy's are a hundred times slower when
-    other processes want the cores.
+    `largest` I - G has a Cholesky factor if no eigenvalue of G is larger. Trying that takes a third
+    of the time that the eigenvalues take, so eigenvalues are computed only if one is larger.
+    TensorFlow is used because NumPy's threads are a hundred times slower when other processes use
+    the cores.
     """
     if _none_is_larger(grams, largest):
         return largest
@@ -144,7 +144,7 @@ def _none_is_larger(grams: tf.Tensor, bound: float) -> bool:
 
 
 def _dilated(kernel: np.ndarray, dilations: tuple[int, ...]) -> np.ndarray:
-    """The kernel with the zeros between its taps that dilation means."""
+    """The kernel with the zeros that dilation puts between its taps."""
     spread = [(k - 1) * d + 1 for k, d in zip(kernel.shape, dilations)]
     result = np.zeros((*spread, *kernel.shape[-2:]))
     result[tuple(slice(None, None, d) for d in dilations)] = kernel

@@ -1,7 +1,7 @@
 """Spectral measures (Dziugaite et al. 2020, C.6.3, eq. 12-18).
 
-All products are sums of logarithms. `boundary` and `stride` say which linear map of a convolution
-is meant: see `spectral`.
+Products are computed as sums of logarithms. `boundary` and `stride` choose the linear map of a
+convolution: see `spectral`.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def digits() -> tuple[tf.keras.Model, np.ndarray, np.ndarray]:
     return model, images, labels
 
 
-def test_upsampling_that_the_model_does_not_bear_is_refused(digits):
+def test_upsampling_that_the_model_does_not_tolerate_is_refused(digits):
     model, images, labels = digits
     centres = tf.image.resize(images, [20, 20])[:, 6:14, 6:14]
     given, upsampled = (1 - np.mean(predicted(model, x) == labels) for x in (images, centres))
@@ -75,15 +75,15 @@ def test_upsampling_that_the_model_does_not_bear_is_refused(digits):
     dataset = tf.data.Dataset.from_tensor_slices((images, labels))
     with pytest.raises(pgdl_measures.MeasureError) as refused:
         measure(model, dataset)
-    said = f"{given:.4f} on the images as given and {upsampled:.4f} on their upsampled centres"
-    assert said in str(refused.value) and "padding=circular" in str(refused.value)
+    message = f"raises the model's error from {given:.4f} to {upsampled:.4f}"
+    assert message in str(refused.value) and "padding=circular" in str(refused.value)
 
 
-def test_by_default_the_padding_is_one_that_the_model_bears(digits, caplog):
+def test_by_default_the_padding_is_one_that_the_model_tolerates(digits, caplog):
     model, images, labels = digits
     dataset = tf.data.Dataset.from_tensor_slices((images[:300], labels[:300]))
     chosen = pgdl_measures.complexity("adversarial_pvalue", eps=1)(model, dataset)
-    assert "shifted circularly instead" in caplog.text
+    assert "shifting them circularly instead" in caplog.text
     circular = pgdl_measures.complexity("adversarial_pvalue", eps=1, padding="circular")
     assert chosen == circular(model, dataset)
 

@@ -149,7 +149,7 @@ def _choose_padding(models: Models, split: Split, eps: int, padding: str) -> tup
     if not known:  # images have spare pixels
         return "upsample", ""
     mean = Upsampling(*(float(x) for x in np.mean([(e.as_given, e.upsampled) for e in known], 0)))
-    if mean.borne:
+    if mean.tolerated:
         return "upsample", ""
     return "circular", (
         f"Images are shifted circularly: upsampling them raises the error from {mean.as_given:.4f} "

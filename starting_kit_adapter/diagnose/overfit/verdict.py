@@ -105,7 +105,7 @@ def _foreign_images(report: Report, who: str) -> str:
         return ""
     given = float(np.mean(list(report.errors_as_given.values())))
     tested = float(report.errors().mean())
-    if Upsampling(given, tested).borne:
+    if Upsampling(given, tested).tolerated:
         return ""
     return (
         f"The test does not apply to {who}: its error is {given:.4f} on the images as given and "
