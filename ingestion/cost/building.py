@@ -80,4 +80,5 @@ _NEVER = Target(loss=0.0)  # is not met, so that the whole set is evaluated once
 
 def _name(plan: Plan, job: Job) -> str:
     network = plan.grid.settings(dict(job.hparams)).network
-    return " ".join([job.architecture, *(f"{name}={value}" for name, value in network.items())])
+    values = (f"{n}={v:g}" if isinstance(v, float) else f"{n}={v}" for n, v in network.items())
+    return " ".join([job.architecture, *values])

@@ -62,9 +62,11 @@ architectures and their hyperparameters:
   vggnet        depth, batch_norm, width_scale               vgg11 … vgg19, vgg11_bn … vgg19_bn
   resnet        depth, width, batch_norm, width_scale        resnet18, 34, 50, 101
   wide_resnet   depth, factor, dropout, width_scale          wide_resnet_28_10, _26_10, _16_8
+  resnext       depth, groups, group_width, width_scale      resnext29_32x4d, 29_8x64d, 50_32x4d
   densenet      depth, growth, width_scale                   densenet121, 169, densenet_bc_100_12
   mobilenet     version, width_scale                         mobilenet_v2
   mnasnet       width_scale
+  shufflenet_v2 width_scale
   module:f      those of your f(input_shape, classes, ...), which returns a Keras model that ends
                 in logits; or one of Keras: keras.applications:MobileNetV2
 hyperparameters of training:

@@ -19,6 +19,8 @@ from ingestion.zoo.architectures import (
     network_config,
     nin,
     resnet,
+    resnext,
+    shufflenet_v2,
     strided_nin,
     vgg,
     vggnet,
@@ -41,6 +43,8 @@ NETWORKS = {
     "wide resnet": (wide_resnet, {"depth": 16, "factor": 2, "dropout": 0.3, "width_scale": 1 / 8}),
     "densenet121": (densenet, {"depth": 121, "width_scale": 1 / 16}),
     "mobilenet_v2": (mobilenet, {"version": 2, "width_scale": 1 / 16}),
+    "resnext": (resnext, {"depth": 29, "groups": 32, "group_width": 4, "width_scale": 1 / 16}),
+    "shufflenet_v2": (shufflenet_v2, {"width_scale": 1 / 16}),
 }
 MODELS = {  # of the competition's corpus; the published lists of tasks 4 and 8 are not whole
     "task1": 96, "task2": 54, "task4": 64, "task5": 64, "task6": 96, "task7": 48, "task8": 32,
@@ -165,6 +169,7 @@ def _parameters(name: str, classes: int = 10) -> int:
         # Zagoruyko and Komodakis (2016): 36.5 M; Huang et al. (2017), Table 2: 0.8 M
         ("wide_resnet_28_10", 36_479_194),
         ("densenet_bc_100_12", 769_162),
+        ("resnext29_8x64d", 34_426_698),  # Xie et al. (2017), Table 7: 34.4 M
     ],
 )
 def test_published_networks_have_as_many_parameters_as_published(
@@ -180,7 +185,32 @@ def test_mobile_networks_have_the_parameters_of_the_originals_for_imagenet() -> 
     applications = tf.keras.applications
     assert _parameters("mobilenet", 1000) == theirs(applications.MobileNet(weights=None))
     assert _parameters("mobilenet_v2", 1000) == theirs(applications.MobileNetV2(weights=None))
-    assert _parameters("mnasnet", 1000) == 4_383_312  # torchvision.models.mnasnet1_0
+    # torchvision.models: mnasnet1_0, shufflenet_v2_x1_0
+    assert _parameters("mnasnet", 1000) == 4_383_312
+    assert _parameters("shufflenet_v2", 1000) == 2_278_604
+
+
+def test_a_resnext_has_the_parameters_of_the_original_for_imagenet_but_for_its_stem() -> None:
+    stems = 64 * 3 * (7 * 7 - 3 * 3)  # torchvision.models.resnext50_32x4d has a 7x7 stem
+    assert _parameters("resnext50_32x4d", 1000) == 25_028_904 - stems
+
+
+def test_a_shufflenet_splits_and_shuffles_the_channels() -> None:
+    layers = shufflenet_v2((8, 8, 3), 10)
+    model = build_model({"model_config": layers, "input_shape": [8, 8, 3]})
+    joins = [e for e in layers if e["layer_name"] == "Concatenate"]
+    names = [e["name"] for e in layers]
+    for join in joins[:2]:
+        shuffled = names[names.index(join["name"]) + 3]
+        taken = [model.get_layer(name).output for name in (*join["inputs"], shuffled)]
+        x = np.random.default_rng(0).uniform(size=(2, 8, 8, 3)).astype(np.float32)
+        one, two, mixed = tf.keras.Model(model.input, taken)(x, training=False)
+        np.testing.assert_array_equal(mixed[..., ::2], one)
+        np.testing.assert_array_equal(mixed[..., 1::2], two)
+    before, passed = names[names.index(joins[0]["name"]) + 3], joins[1]["inputs"][0]
+    both = tf.keras.Model(model.input, [model.get_layer(n).output for n in (before, passed)])
+    all_channels, first_half = both(x, training=False)
+    np.testing.assert_array_equal(first_half, all_channels[..., :58])
 
 
 @pytest.mark.parametrize(
@@ -221,6 +251,7 @@ def test_every_published_network_builds_at_a_sixteenth_of_its_width() -> None:
             hparams = {"depth": 16} if name in ("vggnet", "wide_resnet", "densenet") else {}
             hparams |= {"depth": 18} if name == "resnet" else {}
             hparams |= {"factor": 2} if name == "wide_resnet" else {}
+            hparams |= {"depth": 29, "groups": 8, "group_width": 4} if name == "resnext" else {}
             layers = architecture(name)((8, 8, 1), 3, width_scale=1 / 16, **hparams)
             assert layers[-1]["units"] == 3
 

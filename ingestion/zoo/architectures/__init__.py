@@ -20,13 +20,16 @@ from ingestion.zoo.architectures.layers import Layers
 from ingestion.zoo.architectures.mobile import mnasnet, mobilenet
 from ingestion.zoo.architectures.own import own_config, own_hyperparameters
 from ingestion.zoo.architectures.resnet import resnet, wide_resnet
+from ingestion.zoo.architectures.resnext import resnext
+from ingestion.zoo.architectures.shufflenet import shufflenet_v2
 from ingestion.zoo.architectures.vggnet import vggnet
 from pgdl_measures.errors import UnknownNameError
 
 FAMILIES: Mapping[str, Callable[..., Layers]] = {
     function.__name__: function
     for function in (
-        *(vgg, nin, conv, strided_nin, vggnet, resnet, wide_resnet, densenet, mobilenet, mnasnet),
+        *(vgg, nin, conv, strided_nin, vggnet, resnet, wide_resnet, resnext, densenet),
+        *(mobilenet, mnasnet, shufflenet_v2),
     )
 }
 PUBLISHED: Mapping[str, Callable[..., Layers]] = {
@@ -39,6 +42,9 @@ PUBLISHED: Mapping[str, Callable[..., Layers]] = {
     "wide_resnet_16_8": functools.partial(wide_resnet, depth=16, factor=8),
     "wide_resnet_26_10": functools.partial(wide_resnet, depth=26, factor=10),
     "wide_resnet_28_10": functools.partial(wide_resnet, depth=28, factor=10),
+    "resnext29_32x4d": functools.partial(resnext, depth=29, groups=32, group_width=4),
+    "resnext29_8x64d": functools.partial(resnext, depth=29, groups=8, group_width=64),
+    "resnext50_32x4d": functools.partial(resnext, depth=50, groups=32, group_width=4),
     "densenet_bc_100_12": functools.partial(densenet, depth=100, growth=12),
     **{f"densenet{depth}": functools.partial(densenet, depth=depth) for depth in (121, 169)},
     "mobilenet_v2": functools.partial(mobilenet, version=2),
