@@ -141,6 +141,11 @@ def check_labels(labels: Iterable[int], outputs: int) -> None:
 
 def check_images(shape: Sequence[int], channels: Collection[int] | None = None) -> None:
     """Raises where inputs of this shape are not images, or not of these numbers of channels."""
+    if len(shape) == 3 and shape[0] in (1, 3, 4) and shape[0] < min(shape[1:]) and shape[2] > 4:
+        raise MeasureError(
+            f"the inputs have shape {list(shape)}, the channels first; this measure is of images "
+            "[height, width, channels]: put a Permute((3, 1, 2)) layer in front of the model"
+        )
     if len(shape) != 3 or (channels is not None and shape[-1] not in channels):
         some = "" if channels is None else f" with {channels} channels"
         raise MeasureError(

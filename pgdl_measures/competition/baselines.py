@@ -59,7 +59,7 @@ def _build(network: Network, entries: list[int]) -> Any:
             # Rows of the Jacobian one by one: the memory does not grow with the outputs.
             for output in tf.range(network.outputs):
                 tf.autograph.experimental.set_loop_options(parallel_iterations=1)
-                x, sources = batch, []
+                x, sources = network.run(batch, 0, entries[0]), []
                 with tf.GradientTape() as tape:
                     for entry, stop in zip(entries, stops):
                         tape.watch(x)

@@ -77,6 +77,7 @@ def fisher(
     """
     check_images(subject.data.shape, CHANNELS)
     network = subject.network
+    network.classifier()  # raises where there is none, before a graph is traced
     width = _forward(network, subject.data.inputs[:1], "features").shape[1]
     chosen = len(subject.data) if examples is None else examples
     chosen = min(chosen, _FEATURE_BYTES // (4 * width))

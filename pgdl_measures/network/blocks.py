@@ -87,7 +87,8 @@ def cut(graph: Graph) -> list[tuple[Sequence[Call], int, int]]:
 def step(calls: Sequence[Call], source: int, target: int) -> Step:
     """What computes one cut from the one before."""
     (first, *rest) = calls
-    if not rest and first.args == (Ref(source),) and not first.kwargs:
+    plain = first.args == (Ref(source),) and not first.kwargs and first.outputs == (target,)
+    if not rest and plain:
         return first.operation
     return Block(calls, source, target)
 

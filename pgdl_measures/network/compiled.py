@@ -50,16 +50,17 @@ class Network:
         self.steps: list[Step] = [step(*part) for part in self._parts]
         self._groups = by_layer([calls for calls, _, _ in self._parts])
         self.shapes: dict[int, tuple[int, ...]] = {}  # of the tensors, by their numbers
-        self._types, widest = self._try_out()
-        self.ending: Ending = ending(self.steps, self.shapes[graph.output][0])
+        self._types, widest, outputs = self._try_out()
+        self.ending: Ending = ending(self.steps, outputs)
         self.outputs = self.ending.classes
         device = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
         self.forward_batch = min(max(_FORWARD_ELEMENTS[device] // widest, 32), 4096)
         self.sources: list[Any] = own_layers(graph)  # whose weights are lent
         self.weight_numbers: list[list[int]] = []  # of each such layer's weights among the model's
 
-    def _try_out(self) -> tuple[list[tf.DType], int]:
-        """Types of all cuts, and the numbers in the widest activation. Builds layers."""
+    def _try_out(self) -> tuple[list[tf.DType], int, tf.Tensor]:
+        """Types of all cuts, the numbers in the widest activation, and some outputs. Builds
+        layers."""
         values: dict[int, Any] = {0: tf.zeros([1, *self.input_shape])}
         widest = 1
         for call in self.graph_of_calls.calls:
@@ -77,7 +78,7 @@ class Network:
         cuts = [*(source for _, source, _ in self._parts), self.graph_of_calls.output]
         types = [values[tensor].dtype for tensor in cuts]
         computed = [int(tf.size(x)) for number, x in values.items() if number]
-        return types, max([widest, *computed])
+        return types, max([widest, *computed]), values[self.graph_of_calls.output]
 
     def check_mixable(self, layer: int = 0) -> None:
         """Raises where x^(layer) are token ids: the mean of two ids is another word's id."""
@@ -174,12 +175,12 @@ class Network:
 
     def features(self, x: tf.Tensor) -> tf.Tensor:
         """What the last affine layer takes: a tensor at a cut, or inside a block."""
-        number, tensor = self._classifier()
+        number, tensor = self.classifier()
         calls, source, _ = self._parts[number]
         x = self._through(x, 0, number)
         return x if tensor == source else Block(calls, source, tensor).values(x)[tensor]
 
-    def _classifier(self) -> tuple[int, int]:
+    def classifier(self) -> tuple[int, int]:
         """The step with the last layer that has a kernel, and the tensor that it takes."""
         for number in reversed(range(len(self._parts))):
             for call in reversed(self._parts[number][0]):

@@ -1,5 +1,7 @@
 """How a classifier ends: in logits, in a softmax, or in one sigmoid, which stands for two classes.
 
+A softmax that cannot be seen (the mean of two, or one inside a user's `call`) is known by the
+outputs: they are not negative and sum to one. The logarithm of a softmax is logits.
 One sigmoid p is taken as the two classes [1 - p, p], whose logits are [0, z] where p = sigmoid(z).
 """
 
@@ -40,8 +42,9 @@ class Ending:
         return tf.concat([tf.zeros_like(x), x], axis=-1) if self.single else x
 
 
-def ending(steps: Sequence[Step], outputs: int) -> Ending:
-    """The ending of a network with these steps and that many outputs."""
+def ending(steps: Sequence[Step], example: tf.Tensor) -> Ending:
+    """The ending of a network with these steps and outputs such as these, [1, outputs]."""
+    outputs = int(example.shape[-1])
     stop = len(steps)
     while stop > 1 and _is(steps[stop - 1], "linear"):
         stop -= 1
@@ -53,19 +56,30 @@ def ending(steps: Sequence[Step], outputs: int) -> Ending:
             "the model has one output without a sigmoid, as in regression; measures are of "
             "classifiers: end it in a sigmoid, or in one output for each class"
         )
+    classes = max(outputs, 2)
     if inside:
-        return Ending(len(steps), outputs == 1, True, max(outputs, 2))
-    return Ending(stop - 1 if _is(last, end) else len(steps), outputs == 1, False, max(outputs, 2))
+        return Ending(len(steps), outputs == 1, True, classes)
+    if _is(last, end) or (outputs > 1 and _is(last, "log_softmax")):
+        return Ending(stop - 1, outputs == 1, False, classes)
+    return Ending(len(steps), outputs == 1, outputs > 1 and _are_probabilities(example), classes)
+
+
+def _are_probabilities(outputs: tf.Tensor) -> bool:
+    rounding = 1e-3 if outputs.dtype in (tf.float32, tf.float64) else 2e-2
+    x = tf.cast(outputs, tf.float32)
+    return bool(tf.reduce_all(x >= 0) and abs(float(tf.reduce_sum(x)) - 1) < rounding)
 
 
 def _is(step: Step, activation: str) -> bool:
     """Whether a step is this activation and nothing else."""
-    function = getattr(tf.keras.activations, activation)
+    function = getattr(tf.keras.activations, activation, None)  # Keras 2 has no log_softmax
     layer = getattr(step, "layer", step)
+    if function is None:
+        return False
     if isinstance(layer, _layers.Activation):
         return layer.activation is function
-    name = type(layer).__name__
-    if layer is function or name in (activation.capitalize(), f"{activation.capitalize()}Layer"):
+    name, title = type(layer).__name__, activation.title().replace("_", "")
+    if layer is function or name in (title, f"{title}Layer"):
         return True
     return activation == "linear" and name in ("Identity", "Dropout")
 

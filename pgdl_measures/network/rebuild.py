@@ -101,7 +101,13 @@ def rebuilt(graph: Graph) -> Graph:
 
 def own_layers(graph: Graph) -> list[Any]:
     """The layers of a graph, each once, in the order of their first call."""
-    operations = (getattr(call.operation, "layer", call.operation) for call in graph.calls)
+    # Keras' wrappers have a `layer`, too, which is not all of them.
+    operations = (
+        call.operation.layer
+        if isinstance(call.operation, (KerasStep, OperationStep))
+        else call.operation
+        for call in graph.calls
+    )
     found = {id(layer): layer for layer in operations if isinstance(layer, _layers.Layer)}
     return list(found.values())
 

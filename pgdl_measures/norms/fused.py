@@ -29,7 +29,7 @@ from pgdl_measures.network.graph import Call, is_stock
 from pgdl_measures.network.rebuild import is_linear
 from pgdl_measures.network.substitution import with_weights
 from pgdl_measures.norms.initial import initial_weights
-from pgdl_measures.norms.kernels import Geometry, kernel_geometry, matrix_axes
+from pgdl_measures.norms.kernels import Geometry, channels_last, kernel_geometry, matrix_axes
 
 _layers = tf.keras.layers
 _IDENTITIES = tuple(
@@ -136,6 +136,11 @@ class FusedNetwork:
                 run.call.run(values)
         return self._ending.scores(values[self._runs[-1].call.outputs[0]])
 
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether the softmax or sigmoid at the end could not be left out."""
+        return self._ending.probabilities
+
     def calls_beside_kernels(self) -> list[Call]:
         """The calls that `run` leaves to the model's own layers."""
         return [run.call for run in self._runs if run.by_layer or not (run.entries or run.skipped)]
@@ -182,12 +187,16 @@ class FusedNetwork:
                 runs.append(_Run(call))
                 continue
             once = called[id(call.operation)] == 1
-            if isinstance(layer, _layers.BatchNormalization) and once:
-                _check_axis(layer, len(shapes[source]))
+            scales = _channels(layer, shapes[source]) if once else None
+            if scales is not None:
+                if before is not None and (
+                    self._entries[before].geometry.channels_first != scales.channels_first
+                ):
+                    before = None
                 run = _Run(call, skipped=before is not None)
                 if before is None:
                     before = len(self._entries)
-                    self._entries.append(_Entry(Geometry(shapes[source])))
+                    self._entries.append(_Entry(scales))
                     run.entries = [before]
                 self._entries[before].batch_norms.append(self._numbers[id(layer)])
                 unfinished[target] = before
@@ -290,13 +299,14 @@ def _is_identity(layer: Any) -> bool:
     )
 
 
-def _check_axis(layer: tf.keras.layers.Layer, last: int) -> None:
-    axis = layer.axis if isinstance(layer.axis, int) else list(layer.axis)
-    if axis not in (-1, last, [-1], [last]):
-        raise MeasureError(
-            f"the layer {layer.name} is a BatchNormalization over axis {axis}; only one over the "
-            f"last axis, {last}, can be fused"
-        )
+def _channels(layer: Any, shape: tuple[int, ...]) -> Geometry | None:
+    """How a batch norm scales channels, last or first; None where it is none, or of another axis."""
+    if not isinstance(layer, _layers.BatchNormalization):
+        return None
+    (axis,) = [layer.axis] if isinstance(layer.axis, int) else layer.axis
+    if axis in (-1, len(shape)):
+        return Geometry(shape)
+    return Geometry(channels_last(shape), channels_first=True) if axis in (1, -len(shape)) else None
 
 
 def _scale_and_shift(

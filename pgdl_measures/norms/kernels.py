@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ class Geometry:
     `matrix` it is a matrix instead, and its first `matrix` axes are the inputs.
     """
 
-    input_shape: tuple[int, ...]  # of one example; of the output, if the convolution is transposed
+    # Of one example, channels last; of the output, if the convolution is transposed.
+    input_shape: tuple[int, ...]
     strides: tuple[int, ...] = ()
     padding: str = "VALID"
     dilations: tuple[int, ...] = ()
@@ -32,9 +33,17 @@ class Geometry:
     depthwise: bool = False
     transposed: bool = False
     matrix: int | None = None
+    channels_first: bool = False  # in the tensors that it takes and makes
 
     def apply(self, x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
         """The layer without its activation."""
+        if self.channels_first:
+            axes = range(1, len(x.shape) - 1)
+            last = self._applied(tf.transpose(x, [0, *(a + 1 for a in axes), 1]), kernel, bias)
+            return tf.transpose(last, [0, len(x.shape) - 1, *axes])
+        return self._applied(x, kernel, bias)
+
+    def _applied(self, x: tf.Tensor, kernel: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
         kernel, bias = tf.cast(kernel, x.dtype), tf.cast(bias, x.dtype)
         rank = len(kernel.shape)
         if rank == 1:
@@ -99,21 +108,29 @@ def kernel_geometry(
     rank = len(shape) - 1
     if not isinstance(layer, _CONVOLUTIONS) or rank < 1:
         return None
-    if layer.data_format != "channels_last" or layer.padding == "causal":
+    if layer.padding == "causal":
         return None
+    if layer.data_format == "channels_first":
+        shape, output_shape = channels_last(shape), channels_last(output_shape)
     strides, dilations = tuple(layer.strides), tuple(layer.dilation_rate)
-    settings = (strides, layer.padding.upper(), dilations)
+    first = layer.data_format == "channels_first"
+    plain = Geometry(shape, strides, layer.padding.upper(), dilations, channels_first=first)
+    depthwise = replace(plain, groups=shape[-1], depthwise=True)
     if isinstance(layer, _layers.SeparableConv2D):
         between = (*output_shape[:-1], shape[-1] * layer.depth_multiplier)
         ones = (1,) * rank
-        first = Geometry(shape, *settings, groups=shape[-1], depthwise=True)
-        return [first, Geometry(between, ones, "VALID", ones)]
+        return [depthwise, Geometry(between, ones, "VALID", ones, channels_first=first)]
     if isinstance(layer, _layers.DepthwiseConv2D):
-        return [Geometry(shape, *settings, groups=shape[-1], depthwise=True)]
+        return [depthwise]
     if hasattr(layer, "output_padding"):  # transposed
-        plain = set(dilations) == {1} and layer.output_padding is None
-        return [Geometry(output_shape, *settings, transposed=True)] if plain else None
-    return [Geometry(shape, *settings, groups=layer.groups)]
+        simple = set(dilations) == {1} and layer.output_padding is None
+        return [replace(plain, input_shape=output_shape, transposed=True)] if simple else None
+    return [replace(plain, groups=layer.groups)]
+
+
+def channels_last(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of an example whose channels are first, with them last."""
+    return (*shape[1:], shape[0])
 
 
 def matrix_axes(layer: Any, kernel_rank: int) -> int:

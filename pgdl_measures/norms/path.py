@@ -46,10 +46,21 @@ def path_norm(subject: Subject) -> float:
 
 def _squared_path_norm(subject: Subject) -> float:
     fused, network = fused_network(subject), subject.network
+    if fused.gives_probabilities:
+        raise MeasureError(
+            "the path norm is of logits, and this model has probabilities whose softmax cannot be "
+            "taken off; end it in a softmax of Keras', or in logits"
+        )
     for call in fused.calls_beside_kernels():
         _check(call)
     graph = network.graph("path_norm", lambda: _build(fused, network))
-    return float(graph(*fused.tensors()))
+    total = float(graph(*fused.tensors()))
+    if total < 0:
+        raise MeasureError(
+            f"the sum over paths is {total:.6g}: an activation of the model makes negative numbers "
+            "of positive ones, so that it is no sum of squares"
+        )
+    return total
 
 
 def _check(call: Call) -> None:
