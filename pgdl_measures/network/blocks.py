@@ -13,6 +13,7 @@ Preprocessing, augmentation and padding belong to the layer after them.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -53,17 +54,21 @@ class Block:
 
     def __init__(self, calls: Sequence[Call], source: int, target: int) -> None:
         self.calls = calls
-        self._quick = folded_calls(calls, target)
         self.affine = all(getattr(call.operation, "affine", False) for call in calls)
         self._source, self._target = source, target
 
     def __call__(self, x: tf.Tensor) -> tf.Tensor:
         return self.values(x)[self._target]
 
+    @functools.cached_property
+    def quick_calls(self) -> list[Call]:
+        """The calls with batch norms folded. Their layers have been built when this is read."""
+        return folded_calls(self.calls, self._target)
+
     def values(self, x: tf.Tensor) -> dict[int, Any]:
         """The tensors of the block, by their numbers, but for those before a folded batch norm."""
         values = {self._source: x}
-        for call in self._quick:
+        for call in self.quick_calls:
             call.run(values)
         return values
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from pgdl_measures.network.graph import Call
+from pgdl_measures.network.graph import Call, is_stock
 from pgdl_measures.network.rebuild import KerasStep, is_linear
 from pgdl_measures.network.substitution import with_weights
 
@@ -85,23 +85,25 @@ def _plain(call: Call) -> bool:
 
 
 def can_fold(first: Any, second: Any) -> bool:
-    """Whether the second step is a batch norm over the channels that the first makes."""
+    """Whether the second step is a batch norm over the channels that the first makes.
+
+    Both must have been built: only then do they tell their weights and axes.
+    """
     if not (isinstance(first, KerasStep) and isinstance(second, KerasStep)):
         return False
     layer, norm = first.layer, second.layer
     if not (isinstance(layer, _WITH_KERNEL) and isinstance(norm, _layers.BatchNormalization)):
         return False
+    if not (is_stock(layer) and is_stock(norm)):
+        return False  # a layer that standardizes its kernel, say, takes the scale off again
     if isinstance(layer, _TRANSPOSED) or not is_linear(layer.activation):
         return False
     single = all(part.compute_dtype == part.dtype == "float32" for part in (layer, norm))
     last = getattr(layer, "data_format", "channels_last") in (None, "channels_last")
     whole = len(layer.weights) == 1 + bool(layer.use_bias)  # no low-rank additions
-    return single and last and whole and _over_channels(layer, norm)
+    return single and last and whole and _over_channels(norm)
 
 
-def _over_channels(layer: Any, norm: Any) -> bool:
-    axis = norm.axis if isinstance(norm.axis, int) else norm.axis[0]
-    if axis == -1:
-        return True
-    rank = getattr(layer, "rank", None)  # of a convolution; a dense layer does not tell
-    return rank is not None and axis == rank + 1
+def _over_channels(norm: Any) -> bool:
+    axes = [norm.axis] if isinstance(norm.axis, int) else list(norm.axis)
+    return axes in ([-1], [norm.input_spec.ndim - 1])

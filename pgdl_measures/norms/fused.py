@@ -300,10 +300,12 @@ def _is_identity(layer: Any) -> bool:
 
 
 def _channels(layer: Any, shape: tuple[int, ...]) -> Geometry | None:
-    """How a batch norm scales channels, last or first; None where it is none, or of another axis."""
-    if not isinstance(layer, _layers.BatchNormalization):
+    """How a batch norm scales channels, last or first; None for others, and other layers."""
+    if not isinstance(layer, _layers.BatchNormalization) or not is_stock(layer):
         return None
-    (axis,) = [layer.axis] if isinstance(layer.axis, int) else layer.axis
+    axis, *more = [layer.axis] if isinstance(layer.axis, int) else layer.axis
+    if more:
+        return None
     if axis in (-1, len(shape)):
         return Geometry(shape)
     return Geometry(channels_last(shape), channels_first=True) if axis in (1, -len(shape)) else None

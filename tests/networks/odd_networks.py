@@ -40,7 +40,9 @@ def mixer() -> tf.keras.Model:
 def text() -> tf.keras.Model:
     inputs = tf.keras.Input(TOKENS, dtype="int32")
     x = layers.Embedding(20, 8)(inputs)
-    return _model(inputs, layers.GRU(6)(layers.Bidirectional(layers.LSTM(4, return_sequences=True))(x)))
+    return _model(
+        inputs, layers.GRU(6)(layers.Bidirectional(layers.LSTM(4, return_sequences=True))(x))
+    )
 
 
 def masked_text() -> tf.keras.Model:
