@@ -44,6 +44,17 @@ _BLOCK = 24
 _ENTROPY_OFFSET = 1e-12  # of the organizers' program; without it the last digits differ
 
 
+@dataclass(frozen=True, eq=False)
+class Task:
+    """The models of a task: hyperparameters, gap and measure, checked."""
+
+    codes: Ints  # [models, hparams]: the number of each value, from 0
+    gap: Floats  # [models]
+    measure: Floats  # [models]
+    hparams: tuple[str, ...]  # names
+    sizes: Ints  # [hparams]: numbers of possible values
+
+
 @dataclass(frozen=True)
 class SetScore:
     """The score under one conditioning set (a pair of hyperparameters, or fewer)."""
@@ -91,23 +102,19 @@ def cmi(
     their names (default h0, h1, …) and `sizes` their numbers of possible values (default: those
     that occur), which only matter for the count of empty groups.
     """
-    codes = np.asarray(codes, dtype=np.intp)
-    gap, measure = np.asarray(gap, np.float64), np.asarray(measure, np.float64)
-    check_task(codes, gap, measure)
-    names = hparams if hparams is not None else [f"h{k}" for k in range(codes.shape[1])]
-    widths = np.asarray(sizes) if sizes is not None else codes.max(axis=0, initial=0) + 1
-
-    sets = conditioning_sets(codes.shape[1])
-    scores, filled = _score_sets(_one_hot_cells(codes, widths, sets), gap, measure)
+    task = checked_task(codes, gap, measure, hparams, sizes)
+    sets = conditioning_sets(len(task.hparams))
+    cells = _one_hot_cells(task.codes, task.sizes, sets)
+    scores, filled = _score_sets(cells, task.gap, task.measure)
     pairs = []
     for chosen, score, groups_filled in zip(sets, scores.tolist(), filled.tolist()):
-        groups = math.prod(int(widths[k]) for k in chosen) ** 2
-        hparams_of_set = tuple(names[k] for k in chosen)
+        groups = math.prod(int(task.sizes[k]) for k in chosen) ** 2
+        hparams_of_set = tuple(task.hparams[k] for k in chosen)
         pairs.append(SetScore(hparams_of_set, score, groups, groups - groups_filled))
     defined = [pair for pair in pairs if not math.isnan(pair.score)]
     if not defined:
         raise ScoringError(
-            f"the score of {len(gap)} models is undefined: within every group of models the "
+            f"the score of {len(task.gap)} models is undefined: within every group of models the "
             "order of the gaps is fixed, so there is nothing to predict (equal gaps, or too few "
             "models for two hyperparameters to be held fixed)"
         )
@@ -136,8 +143,16 @@ def entropy(pairs: Floats, gap: Floats) -> Floats:
     return -np.sum(p_gap * np.log2(p_gap + _ENTROPY_OFFSET), axis=0)
 
 
-def check_task(codes: Ints, gap: Floats, measure: Floats) -> None:
-    """Raises `ScoringError` where codes, gap and measure are not of the same, finite, models."""
+def checked_task(
+    codes: npt.ArrayLike,
+    gap: npt.ArrayLike,
+    measure: npt.ArrayLike,
+    hparams: Sequence[str] | None = None,
+    sizes: Sequence[int] | None = None,
+) -> Task:
+    """The arguments of `cmi` as a `Task`; `ScoringError` where they do not fit together."""
+    codes = np.asarray(codes, dtype=np.intp)
+    gap, measure = np.asarray(gap, np.float64), np.asarray(measure, np.float64)
     if codes.ndim != 2:
         raise ScoringError(f"codes must be [models, hparams], not of shape {codes.shape}")
     for name, values in (("gap", gap), ("measure", measure)):
@@ -150,6 +165,9 @@ def check_task(codes: Ints, gap: Floats, measure: Floats) -> None:
             raise ScoringError(f"{name} of model number {bad[0]} is {values[bad[0]]}")
     if not len(codes):
         raise ScoringError("there are no models to score")
+    names = hparams if hparams is not None else [f"h{k}" for k in range(codes.shape[1])]
+    widths = np.asarray(sizes) if sizes is not None else codes.max(axis=0, initial=0) + 1
+    return Task(codes, gap, measure, tuple(names), widths)
 
 
 def _one_hot_cells(

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from scoring.cmi import Cmi, SetScore, check_task, information
+from scoring.cmi import Cmi, SetScore, checked_task, information
 from scoring.errors import ScoringError
 from scoring.robust.environments import group_numbers
 
@@ -31,24 +31,23 @@ def cmi_within(
     sizes: Sequence[int] | None = None,
 ) -> Cmi:
     """The score of `measure` [models]; the arguments are those of `scoring.cmi.cmi`."""
-    codes = np.asarray(codes, dtype=np.intp)
-    gap, measure = np.asarray(gap, np.float64), np.asarray(measure, np.float64)
-    check_task(codes, gap, measure)
-    cell = group_numbers(codes)
+    task = checked_task(codes, gap, measure, hparams, sizes)
+    cell = group_numbers(task.codes)
     first, second = np.nonzero(cell[:, None] == cell)
-    gap_above, measure_above = gap[first] > gap[second], measure[first] > measure[second]
+    gap_above = task.gap[first] > task.gap[second]
+    measure_above = task.measure[first] > task.measure[second]
     pairs, *counts = (
         np.bincount(cell[first], weights=relation).astype(np.float64)
         for relation in (None, gap_above, measure_above, gap_above & measure_above)
     )
     if not counts[0].any():
         raise ScoringError(
-            f"the score of {len(gap)} models given all hyperparameters is undefined: no two models "
-            "with equal hyperparameters have different gaps (it takes several seeds per setting)"
+            f"the score of {len(task.gap)} models given all hyperparameters is undefined: no two "
+            "models with equal hyperparameters have different gaps (it takes several seeds per "
+            "setting)"
         )
     mutual, entropy = information(pairs, *counts)
-    names = tuple(hparams) if hparams is not None else tuple(f"h{k}" for k in range(codes.shape[1]))
-    widths = sizes if sizes is not None else (codes.max(axis=0, initial=0) + 1).tolist()
-    groups = math.prod(widths)
-    found = SetScore(names, float(mutual.sum() / entropy.sum()), groups, groups - len(pairs))
+    groups = math.prod(task.sizes.tolist())
+    score = float(mutual.sum() / entropy.sum())
+    found = SetScore(task.hparams, score, groups, groups - len(pairs))
     return Cmi((found,), found)

@@ -26,7 +26,7 @@ from scoring.predictor_fit import (
     leave_one_task_out,
 )
 from scoring.rank import kendall
-from scoring.record import recorded_options
+from scoring.recorded_run import recorded_options
 
 
 def read_known_tasks(

@@ -1,10 +1,36 @@
-"""Pieces of HTML: escaped text, numbers that carry their exact value, tables that scroll."""
+"""Pieces of HTML: escaped text, exact numbers, tables that scroll, and the page around them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --line: #8884; --mark: #fc03; --bad: #c33; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; padding: 0 1rem; }}
+.scroll {{ overflow-x: auto; }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; }}
+th, td {{ text-align: left; padding: .25rem 1rem .25rem 0; }}
+th.number, td.number {{ text-align: right; }}
+tr {{ border-bottom: 1px solid var(--line); }}
+caption {{ text-align: left; opacity: .8; }}
+tbody th {{ font-weight: inherit; }}
+tr.marked {{ background: var(--mark); font-weight: 600; }}
+{style}</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
 
 MISSING = '<span class="missing" title="no value">&ndash;</span>'
 
@@ -59,6 +85,11 @@ def table(
         f"<caption>{label}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>"
         "</table></div>"
     )
+
+
+def page(title: str, style: str, body: str) -> str:
+    """A self-contained page. `title` is escaped; `style` is CSS besides that of tables."""
+    return _PAGE.format(title=escape(title), style=style, body=body)
 
 
 def items(lines: Sequence[str]) -> str:

@@ -7,38 +7,14 @@ from html import escape
 
 from scoring.cmi import Cmi
 from scoring.kit.program import Scores, TaskResult
-from scoring.markup import Column, table
+from scoring.markup import Column, page, table
 
-_PAGE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>PGDL scores: {average}</title>
-<style>
-:root {{ color-scheme: light dark; --line: #8884; --mark: #fc03; --bad: #c33; }}
-body {{ font: 16px/1.5 system-ui, sans-serif; }}
-body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }}
-.scroll {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }}
-th, td {{ text-align: left; padding: .25rem .75rem .25rem 0; }}
-tr {{ border-bottom: 1px solid var(--line); }}
-th.number, td.number {{ text-align: right; }}
-caption {{ text-align: left; font-size: .9rem; opacity: .8; }}
-tbody th {{ font-weight: inherit; }}
-tr.marked {{ background: var(--mark); font-weight: 600; }}
-.average {{ font-size: 2rem; font-weight: 600; margin: 0; }}
-.problem {{ color: var(--bad); overflow-wrap: anywhere; }}
-</style>
-</head>
-<body>
-<h1>PGDL scores</h1>
-<p class="average">{average}</p>
-<p>{meaning}</p>
-{body}
-</body>
-</html>
+_STYLE = """\
+body { max-width: 46rem; }
+table { width: 100%; }
+caption { font-size: .9rem; }
+.average { font-size: 2rem; font-weight: 600; margin: 0; }
+.problem { color: var(--bad); overflow-wrap: anywhere; }
 """
 
 
@@ -57,14 +33,18 @@ def scores_page(scores: Scores) -> str:
         *(Column("task", numeric=False), Column("score")),
         *(Column("minimizing pair", numeric=False), Column("models")),
     ]
-    parts = [table("Score of each task", columns, rows)]
+    average = f"{scores.average:.6f}"
+    parts = [
+        "<h1>PGDL scores</h1>",
+        f'<p class="average">{average}</p>',
+        f"<p>{scores.meaning}</p>",
+    ]
+    parts.append(table("Score of each task", columns, rows))
     parts += [
         _problem(f"{task}: predictions without a reference") for task in scores.without_reference
     ]
     parts += [_task_section(task) for task in scores.tasks]
-    return _PAGE.format(
-        average=f"{scores.average:.6f}", meaning=scores.meaning, body="\n".join(parts)
-    )
+    return page(f"PGDL scores: {average}", _STYLE, "\n".join(parts))
 
 
 def _task_section(task: TaskResult) -> str:

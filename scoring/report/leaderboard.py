@@ -28,7 +28,7 @@ from scoring.kit.program import Scores, TaskResult, read_references, score_measu
 from scoring.kit.reference import Reference
 from scoring.rank import kendall, spearman
 from scoring.rank_intervals import rank_intervals
-from scoring.record import Run, read_run
+from scoring.recorded_run import Run, read_run
 from scoring.report.derived import outdated_combinations
 from scoring.robust.board import RobustResults, evaluate_tasks
 from scoring.robust.runs import Runs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import sys
 from logging import Formatter
@@ -16,7 +15,7 @@ from pgdl_measures.errors import PgdlError
 from scoring.errors import ScoringError
 from starting_kit_adapter.terminal.negation import join_negated
 from starting_kit_adapter.terminal.stopping import stop_as_interrupted, tell_stopped
-from starting_kit_adapter.terminal.text import as_sentence
+from starting_kit_adapter.terminal.subcommands import add_subcommand
 
 VERBS = (
     *("rank", "ls", "check", "zoo"),
@@ -46,16 +45,8 @@ def make_parser() -> argparse_flags.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"pgdl {toolkit_version()}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name in VERBS:
-        module = importlib.import_module(f"starting_kit_adapter.cli.{name.replace('-', '_')}")
-        verb = verbs.add_parser(
-            name,
-            help=module.HELP,
-            description=as_sentence(module.HELP),
-            epilog=module.EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.add_arguments(verb)
-        verb.set_defaults(run=module.run)
+        module = f"starting_kit_adapter.cli.{name.replace('-', '_')}"
+        add_subcommand(verbs, name, module, "run")
     return parser
 
 

@@ -7,9 +7,8 @@ EXAMPLES, `add_arguments` and `run`.
 from __future__ import annotations
 
 import argparse
-import importlib
 
-from starting_kit_adapter.terminal.text import as_sentence
+from starting_kit_adapter.terminal.subcommands import add_subcommand
 
 STUDIES = ("contre", "adversarial", "invariance", "robust", "sensitivity")
 
@@ -28,16 +27,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     studies = parser.add_subparsers(dest="study", metavar="STUDY", required=True)
     for name in STUDIES:
-        module = importlib.import_module(f"starting_kit_adapter.studies.{name}")
-        study = studies.add_parser(
-            name,
-            help=module.HELP,
-            description=as_sentence(module.HELP),
-            epilog=module.EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.add_arguments(study)
-        study.set_defaults(study_run=module.run)
+        add_subcommand(studies, name, f"starting_kit_adapter.studies.{name}", "study_run")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -107,7 +107,8 @@ def evaluate_csv(args: argparse.Namespace) -> Evaluation:
 
 def find_reference(out: Path, named: Path | None) -> Path:
     """The folder that the user named, else the corpus that the run recorded."""
-    from scoring.record import RUN, recorded_corpus
+    from scoring.record import RUN
+    from scoring.recorded_run import recorded_corpus
 
     if named is not None:
         return named

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pgdl_measures.response_curves.plots import plot_curves, plot_density
-from scoring.record import ModelRecord
+from scoring.recorded_run import ModelRecord
 from scoring.report.figures import Figure, draw
 from scoring.report.leaderboard import Leaderboard
 

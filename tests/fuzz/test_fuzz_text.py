@@ -21,7 +21,8 @@ from ingestion.zoo.layout import Zoo
 from pgdl_measures import complexity
 from scoring.kit.program import score_folders
 from scoring.predictor import Predictor, read_predictor
-from scoring.record import Curve, Line, Stamp, read_run, recorded_corpus, recorded_options
+from scoring.record import Curve, Line, Stamp
+from scoring.recorded_run import read_run, recorded_corpus, recorded_options
 from starting_kit_adapter.submission.metadata import check_metadata
 from starting_kit_adapter.terminal.run_options import read_settings
 

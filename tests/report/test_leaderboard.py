@@ -20,7 +20,7 @@ from scoring.kit.predictions import find_predictions
 from scoring.kit.program import score_folders
 from scoring.kit.reference import find_references, read_reference
 from scoring.kit.results import write_results
-from scoring.record import read_run
+from scoring.recorded_run import read_run
 from scoring.report.explain import explained, most_explaining
 from scoring.report.formats import to_csv, to_json, to_markdown
 from scoring.report.leaderboard import Leaderboard, leaderboard

@@ -9,15 +9,8 @@ import pytest
 from damaged_lines import DAMAGED_LINES
 
 from scoring.errors import ScoringError
-from scoring.record import (
-    Curve,
-    Line,
-    Stamp,
-    latest_results,
-    parse_line,
-    read_run,
-    recorded_corpus,
-)
+from scoring.record import Curve, Line, Stamp, latest_results, parse_line
+from scoring.recorded_run import read_run, recorded_corpus
 
 LINE = Line(
     "t",

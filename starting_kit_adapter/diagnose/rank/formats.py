@@ -10,43 +10,17 @@ from html import escape
 from typing import Any
 
 from pgdl_measures.ranking.result import Ranking, Row
-from scoring.markup import Column, items, table
+from scoring.markup import Column, items, page, table
 from scoring.report.sheets import Sheet, markdown
 
 _TITLES = {
     "accuracy": "Models by predicted test accuracy",
     "gap": "Models by predicted generalization gap",
 }
-_PAGE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; --line: #8884; --mark: #fc03; }}
-body {{ font: 16px/1.5 system-ui, sans-serif; }}
-body {{ max-width: 72rem; margin: 2rem auto; padding: 0 1rem; }}
-.scroll {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; }}
-th, td {{ text-align: left; padding: .25rem 1rem .25rem 0; }}
-th.number, td.number {{ text-align: right; }}
-tr {{ border-bottom: 1px solid var(--line); }}
-caption {{ text-align: left; opacity: .8; }}
-tbody th {{ font-weight: inherit; }}
-tr.marked {{ background: var(--mark); font-weight: 600; }}
-.pick {{ font-size: 1.5rem; font-weight: 600; margin: 0; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p class="pick">{pick}</p>
-{words}
-{table}
-{truth}
-</body>
-</html>
+_STYLE = """\
+body { max-width: 72rem; }
+table { white-space: nowrap; }
+.pick { font-size: 1.5rem; font-weight: 600; margin: 0; }
 """
 
 
@@ -101,7 +75,12 @@ def to_html(ranking: Ranking) -> str:
     columns = [Column(h, numeric=h not in words_columns) for h in ranking.headers]
     rows = [[escape(_text(cell)) for cell in row] for row in ranking.cells()]
     summary = ranking.summary().splitlines()
-    truth = ""
+    parts = [
+        f"<h1>{_TITLES[ranking.by]}</h1>",
+        f'<p class="pick">{escape(summary[0])}</p>',
+        items(summary[1:]),
+        table(_TITLES[ranking.by], columns, rows, marked=0),
+    ]
     if ranking.agreements:
         cells = [
             [escape(one.name), f"{one.tau:.2f}", f"{100 * one.regret:.1f}"]
@@ -112,14 +91,9 @@ def to_html(ranking: Ranking) -> str:
             Column("Kendall's tau"),
             Column("regret, points"),
         ]
-        truth = table("Against the truth, which took no part in the ranking", heads, cells)
-    return _PAGE.format(
-        title=_TITLES[ranking.by],
-        pick=escape(summary[0]),
-        words=items(summary[1:]),
-        table=table(_TITLES[ranking.by], columns, rows, marked=0),
-        truth=truth,
-    )
+        caption = "Against the truth, which took no part in the ranking"
+        parts.append(table(caption, heads, cells))
+    return page(_TITLES[ranking.by], _STYLE, "\n".join(parts))
 
 
 FORMATS = {"text": to_text, "json": to_json, "csv": to_csv, "markdown": to_markdown}
