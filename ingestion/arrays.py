@@ -18,18 +18,19 @@ _EXACT = 1 << 24  # up to here every integer is a float32
 
 
 class ByteImages:
-    """Images that are kept as bytes, perhaps in their file, and become floats in [0, 1] when some
-    of them are taken: a quarter of the memory, or next to none."""
+    """Images that are kept as bytes, perhaps in their file, and become floats when some of them are
+    taken: a quarter of the memory, or next to none. They are divided by 255, or stay as they are
+    (the scale "none")."""
 
-    def __init__(self, array: np.ndarray) -> None:
-        self.array = array
+    def __init__(self, array: np.ndarray, scale: str = "unit") -> None:
+        self.array, self.scale = array, scale
         self.shape = array.shape
 
     def __len__(self) -> int:
         return len(self.array)
 
     def __getitem__(self, rows: Any) -> np.ndarray:
-        return self.array[rows] / np.float32(255)
+        return self.array[rows] / np.float32(255 if self.scale == "unit" else 1)
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,12 @@ class ByteSplit(Split):
     images: ByteImages  # type: ignore[assignment]
 
     def take(self, rows: np.ndarray) -> ByteSplit:
-        return ByteSplit(ByteImages(self.images.array[rows]), self.labels[rows])
+        images = ByteImages(self.images.array[rows], self.images.scale)
+        return ByteSplit(images, self.labels[rows])
+
+    def scaled(self, scale: str) -> ByteSplit:
+        """The same images in the scale "unit" or "none"."""
+        return ByteSplit(ByteImages(self.images.array, scale), self.labels)
 
 
 @dataclass(frozen=True)
@@ -255,7 +261,9 @@ def _checked(
     images, labels = np.asanyarray(images), np.asarray(labels)
     if images.ndim == 3:
         images = images[..., None]
-    if (images_only and images.ndim != 4) or images.ndim < 2 or not len(images):
+    if images.ndim and not len(images):
+        raise ZooError(f"there are no {name} images: their shape is {images.shape}")
+    if (images_only and images.ndim != 4) or images.ndim < 2:
         raise ZooError(
             f"{name} images have shape {images.shape}; expected [n, height, width(, channels)]"
             + ("" if images_only else ", or vectors [n, length]")
@@ -265,9 +273,14 @@ def _checked(
     if labels.ndim == 2 and np.isin(labels, (0, 1)).all() and (labels.sum(axis=1) == 1).all():
         labels = labels.argmax(axis=1)  # one-hot
     if labels.shape != (len(images),) or not np.issubdtype(labels.dtype, np.integer):
+        hint = ""
+        if labels.shape == (len(images),) and np.issubdtype(labels.dtype, np.floating):
+            hint = "; convert them with .astype(int)"
+        elif labels.ndim == 2 and len(labels) == len(images):
+            hint = "; take the class of each with .argmax(axis=1)"
         raise ZooError(
             f"{name} labels have shape {labels.shape} and type {labels.dtype}; "
-            f"expected {len(images)} integers, one per image"
+            f"expected {len(images)} integers, one per image{hint}"
         )
     if labels.min() < 0:
         raise ZooError(f"{name} labels go down to {labels.min()}; expected classes 0, 1, …")

@@ -76,7 +76,7 @@ def _saved_config(path: Path) -> Any:
     if path.is_dir():
         return saved_model_config(path)
     if path.suffix not in (".keras", ".h5", ".hdf5") or not path.is_file():
-        problem = "is no such file" if not path.exists() else "is not the file of a Keras model"
+        problem = "no such file" if not path.exists() else "is not the file of a Keras model"
         raise CorpusError(path, f"{problem}; expected .keras, .h5 or the folder of a SavedModel")
     text = _zip_member(path, "config.json", _LARGEST_CONFIG) if _is_zip(path) else _h5_json(path)
     try:
@@ -109,9 +109,12 @@ def _zip_member(path: Path, name: str, largest: int) -> bytes:
     except CorpusError:
         raise
     except KeyError as error:
-        raise CorpusError(path, f"is not a whole Keras model: it has no {name}") from error
+        raise CorpusError(path, f"is damaged or not a Keras model: it has no {name}") from error
     except Exception as error:  # zipfile raises most kinds of errors on damaged files
-        raise CorpusError(path, f"is not a whole Keras model ({first_line(error)})") from error
+        raise CorpusError(
+            path,
+            f"is damaged or not a Keras model ({first_line(error)}); save it again with model.save",
+        ) from error
 
 
 def _h5_json(path: Path) -> bytes | str:

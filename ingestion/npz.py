@@ -32,10 +32,8 @@ def read_arrays(path: Path, names: Sequence[str]) -> list[np.ndarray]:
         with np.load(path, allow_pickle=False) as file:
             missing = [name for name in names if name not in file]
             if missing:
-                raise ZooError(
-                    f"{path}: has the arrays {', '.join(sorted(file)) or 'none'}; "
-                    f"expected {', '.join(names)}"
-                )
+                there = f"has the arrays {', '.join(sorted(file))}" if len(file) else "is empty"
+                raise ZooError(f"{path}: {there}; expected {', '.join(names)}")
             return [_mapped(path, name) if _is_large(path, name) else file[name] for name in names]
     except (*DAMAGED_ARCHIVE, *_DAMAGED_ARRAY) as error:
         raise ZooError(f"{path}: is not a whole .npz file of plain arrays ({error})") from error

@@ -37,7 +37,7 @@ def scaled_for(model: Any, data: Data, scale: str) -> Data:
         return data
     if scale == "unit":
         return data.in_unit_scale()
-    some = data.limited(min(_LOOK, len(data.train)), None)
+    some = data.limited(_LOOK, None)
     found = [share_correct(model, one.train) for one in (some, some.in_unit_scale())]
     noise = 2 / np.sqrt(len(some.train))
     as_they_are = found[0] > found[1] if abs(found[0] - found[1]) > noise else _rescales(model)
@@ -46,12 +46,26 @@ def scaled_for(model: Any, data: Data, scale: str) -> Data:
 
 def share_correct(model: Any, split: Split) -> float:
     """The accuracy of a model on these examples."""
-    predicted = model.predict(split.images, batch_size=500, verbose=0).argmax(axis=-1)
+    scores = model.predict(split.images, batch_size=500, verbose=0)
+    predicted = scores.argmax(axis=-1) if scores.shape[-1] > 1 else scores[..., 0] > 0.5
     return float((predicted == split.labels).mean())
 
 
-def accuracy_warning(accuracy: float, data: Data, recorded: float | None = None) -> str | None:
-    """What is wrong with a training accuracy: it is near chance, or not the recorded one."""
+def class_count(model: Any) -> int:
+    """How many classes a model tells apart; one output is the probability of the second of two."""
+    return max(2, model.output_shape[-1])
+
+
+def data_warning(model: Any, data: Data) -> str | None:
+    """What speaks against these being the images that the model was trained on, by some of them."""
+    some = data.limited(_LOOK, None)
+    return accuracy_warning(share_correct(model, some.train), some, name="accuracy")
+
+
+def accuracy_warning(
+    accuracy: float, data: Data, recorded: float | None = None, name: str = "training accuracy"
+) -> str | None:
+    """What is wrong with an accuracy of this name: it is near chance, or not the recorded one."""
     scale = f"The images were given as {WORDS[data.scale]}"
     remedy = {
         "unit": "; try --scale none if the model was trained on bytes from 0 to 255",
@@ -59,13 +73,10 @@ def accuracy_warning(accuracy: float, data: Data, recorded: float | None = None)
         "floats": "; scale them as they were in training",
     }[data.scale]
     if recorded is not None and abs(accuracy - recorded) > 0.05:
-        return (
-            f"its training accuracy is {accuracy:.1%}, and {recorded:.1%} was recorded. "
-            f"{scale}{remedy}"
-        )
+        return f"its {name} is {accuracy:.1%}, and {recorded:.1%} was recorded. {scale}{remedy}"
     if near_chance(accuracy, data.classes, len(data.train)):
         return (
-            f"its training accuracy is {accuracy:.1%}, which is near chance "
+            f"its {name} is {accuracy:.1%}, which is near chance "
             f"({1 / data.classes:.1%}). {scale}{remedy}"
         )
     return None

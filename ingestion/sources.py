@@ -41,6 +41,17 @@ def load_source(
     return data if image_size == given else _resized(data, image_size)
 
 
+def check_source(source: str) -> None:
+    """Raises, without reading anything, where `source` does not name data."""
+    kind, _, name = source.partition(":")
+    if kind == "npz" and name:
+        if not Path(name).is_file():
+            raise ZooError(f"{name}: no such file")
+    elif not (kind == "tfds" and name) and source != "digits":
+        hint = f"; did you mean npz:{source}?" if source.endswith(".npz") else ""
+        raise ZooError(f"unknown data {source!r}; expected {FORMS}{hint}")
+
+
 def load_part(
     source: str, part: str, image_size: int | None = None, resize: str = "square"
 ) -> Split:
@@ -80,7 +91,8 @@ def _arrays(source: str, part: str, image_size: int | None, resize: str) -> _Arr
     if kind == "npz" and name:
         images, labels = read_arrays(Path(name), [f"x_{part}", f"y_{part}"])
         return images, labels
-    raise ZooError(f"unknown data {source!r}; expected {FORMS}")
+    check_source(source)
+    raise AssertionError(source)
 
 
 def _digits(part: str) -> _Arrays:

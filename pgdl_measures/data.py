@@ -136,7 +136,11 @@ def check_labels(labels: Iterable[int], outputs: int) -> None:
     """Raises where a label that occurs is not among the outputs of a network."""
     low, high = min(labels), max(labels)
     if low < 0 or high >= outputs or outputs < 2:
-        raise MeasureError(f"the labels go from {low} to {high}; the model has {outputs} outputs")
+        hint = ": subtract 1 from them" if (low, high) == (1, outputs) else ""
+        raise MeasureError(
+            f"the labels go from {low} to {high}; the model has {outputs} outputs, "
+            f"for the labels 0 to {outputs - 1}{hint}"
+        )
 
 
 def check_images(shape: Sequence[int], channels: Collection[int] | None = None) -> None:

@@ -9,17 +9,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ingestion.arrays import Data
 from ingestion.corpus import FIRST_DATASET
 from ingestion.errors import ZooError
 from ingestion.scale import (
     WORDS,
     accuracy_warning,
+    class_count,
     recorded_accuracy,
     scaled_for,
     share_correct,
 )
 from ingestion.zoo.layout import Zoo
+from pgdl_measures.data import check_labels
+from pgdl_measures.errors import PgdlError
 
 
 def add(
@@ -133,10 +138,13 @@ def fitted(model: Any, data: Data, path: Path) -> Data:
     found = data.shape
     if len(expected) != len(found) or any(n not in (None, m) for n, m in zip(expected, found)):
         raise ZooError(f"{path}: takes inputs of shape {expected}; the data has {found}")
-    if len(outputs) != 1 or outputs[0] < data.classes:
-        raise ZooError(
-            f"{path}: has outputs of shape {outputs}; the data has {data.classes} classes"
-        )
+    if len(outputs) != 1:
+        raise ZooError(f"{path}: has outputs of shape {outputs}; a classifier has one per class")
+    labels = np.concatenate([split.labels for split in (data.train, data.test)])
+    try:
+        check_labels(np.unique(labels).tolist(), class_count(model))
+    except PgdlError as error:
+        raise ZooError(f"{path}: {error}") from error
     return data
 
 

@@ -26,8 +26,8 @@ def chance_warning(names: Sequence[str], accuracies: Sequence[float], classes: i
     """One sentence about models that do not know their training data."""
     many = ", ".join(f"{name} ({value:.1%})" for name, value in zip(names, accuracies))
     return (
-        f"training accuracy near chance ({1 / classes:.1%}): {many}. Are these the data that it "
-        "was trained on, and scaled as they were then?"
+        f"training accuracy near chance ({1 / classes:.1%}): {many}. Is this the data that they "
+        "were trained on, and scaled as it was then?"
     )
 
 
@@ -40,7 +40,7 @@ def concerns(
     if high - low > _SPREAD and by == "accuracy":
         said.append(
             f"training accuracies differ, from {low:.1%} to {high:.1%}: the order then depends on "
-            "the size of the gaps, which the measures tell less well than their order"
+            "how large the gaps are, and the measures are better at which gap is larger"
         )
     elif high - low > _SPREAD:
         said.append(
@@ -61,7 +61,7 @@ def concerns(
                 f"{picks}"
             )
     if len(found) < FEW_MEASURES:
-        said.append(f"{_counted(len(found), 'measure')}: nothing shows how far they may be wrong")
+        said.append(f"{_counted(len(found), 'measure')}: too few to show how far they may be wrong")
     if len(names) < FEW_MODELS:
         said.append(
             f"{_counted(len(names), 'model')}: a guess picks the best of them with probability "

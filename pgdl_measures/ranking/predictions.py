@@ -68,8 +68,9 @@ def check_scale(measures: Sequence[Measure], by: str) -> None:
     if by == "accuracy" and not any(measure.unit for measure in measures):
         names = ", ".join(measure.name for measure in measures)
         raise PgdlError(
-            f"{names}: only the order of such values has a meaning, and to compare test accuracies "
-            "takes the size of gaps. Add a measure in accuracy units, such as mixup, or rank by gap"
+            f"{names}: such values say which gap is larger, not how large it is, which is needed "
+            "to compare test accuracies. Add a measure in accuracy units, such as mixup, or rank "
+            "by gap (--by gap)"
         )
 
 

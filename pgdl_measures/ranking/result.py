@@ -115,14 +115,15 @@ class Ranking:
         if self.not_told_apart:
             lines.append(f"cannot be told apart from it: {', '.join(self.not_told_apart)}")
         else:
-            lines.append("all others can be told apart from it")
+            lines.append("the measures agree that it is ahead of all others")
         lines += [f"caution: {concern}" for concern in self.concerns]
         lines += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
         if self.agreements:
             ours = self.agreements[0]
             lines.append(
                 f"truth: Kendall's tau of this ranking and the true {_TRUTH[self.by]} is "
-                f"{ours.tau:.2f}; the pick misses the best by {100 * ours.regret:.1f} points"
+                f"{ours.tau:.2f}; "
+                f"the best model is {100 * ours.regret:.1f} points better than the pick"
             )
         return "\n".join(lines)
 

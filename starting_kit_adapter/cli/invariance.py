@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import fraction, positive, seed
+from starting_kit_adapter.terminal.scale_option import add_scale
+from starting_kit_adapter.terminal.text import Progress
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -37,7 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="a .keras or .h5 file, a SavedModel, or model_<id>/",
     )
-    parser.add_argument("--data", help="its training data: digits, npz:FILE or tfds:NAME")
+    parser.add_argument(
+        "--data",
+        help="its training data: npz:FILE (x_train and y_train), tfds:NAME or digits",
+    )
+    add_scale(parser)
     parser.add_argument(
         "--perturbations", metavar="NAMES", help="only these, separated by commas (default: all)"
     )
@@ -68,7 +74,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ingestion.quiet import import_tensorflow
+    from ingestion.sources import check_source
+    from starting_kit_adapter.terminal.output import need_writable
 
+    if args.output.suffix not in (".png", ".svg", ".pdf"):
+        raise PgdlError(f"the figure is {args.output}; expected a .png, .svg or .pdf file")
+    need_writable(args.output.parent)
+    if args.data:
+        check_source(args.data)
     import_tensorflow()
     from ingestion.any_model import read_model
     from pgdl_measures.base import Subject
@@ -77,34 +90,42 @@ def run(args: argparse.Namespace) -> int:
     from starting_kit_adapter.diagnose.invariance import examine, save_figure, to_text
 
     need_matplotlib()  # before minutes of computing
-    if args.output.suffix not in (".png", ".svg", ".pdf"):
-        raise PgdlError(f"the figure is {args.output}; expected a .png, .svg or .pdf file")
     if args.perturbations:
-        names = [name.strip() for name in args.perturbations.split(",")]
+        names = [name.strip() for name in args.perturbations.split(",") if name.strip()]
     else:
         names = [perturbation.name for perturbation in perturbations()]
-    subject = Subject(read_model(args.model, args.custom or ())[1], _dataset(args))
-    findings = examine(
-        subject,
-        names,
-        keep_fraction=args.keep_fraction,
-        batches=args.batches,
-        seed=args.seed,
-    )
+    model = read_model(args.model, args.custom or ())[1]
+    subject = Subject(model, _dataset(args, model))
+    with Progress(len(names), "perturbations") as progress:
+        findings = examine(
+            subject,
+            names,
+            keep_fraction=args.keep_fraction,
+            batches=args.batches,
+            seed=args.seed,
+            step=progress.step,
+        )
     print(to_text(findings))
     save_figure(findings, args.output)
     print(f"\nwrote {args.output}")
     return 0
 
 
-def _dataset(args: argparse.Namespace) -> tf.data.Dataset:
+def _dataset(args: argparse.Namespace, model: tf.keras.Model) -> tf.data.Dataset:
     if args.data:
         import tensorflow as tf
 
+        from ingestion.scale import data_warning, scaled_for
         from ingestion.sources import load_source
+        from ingestion.zoo.add import fitted
+        from starting_kit_adapter.terminal.failures import warn
 
-        train = load_source(args.data).train
-        return tf.data.Dataset.from_tensor_slices((train.images, train.labels))
+        data = load_source(args.data, scale="none", need_test=False)
+        data = scaled_for(model, fitted(model, data, args.model), args.scale)
+        warning = data_warning(model, data)
+        if warning:
+            warn(f"{args.model.name}: {warning}")
+        return tf.data.Dataset.from_tensor_slices((data.train.images, data.train.labels))
     if not args.model.is_dir():
         raise PgdlError(f"{args.model} does not contain its training data: give it with --data")
     from ingestion.corpus import Task

@@ -17,7 +17,7 @@ EXAMPLES = """\
 examples:
   pgdl ls measures                                    all of them
   pgdl ls measures gi_intra_l0                        formula, paper, options of one
-  pgdl ls measures 'gi_*' --max-cost low
+  pgdl ls measures 'contre_*' --max-cost medium
   pgdl ls measures --family norms --without "initial weights"
   pgdl ls measures --markdown > docs/measures.md
   pgdl ls tasks zoo/

@@ -60,6 +60,11 @@ def main(args: argparse.Namespace) -> int:
     except BrokenPipeError:  # `pgdl ls … | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:  # a folder that is a file, a full disk, a missing permission
+        if error.filename is None:
+            raise
+        logging.error("%s: %s", error.filename, error.strerror)
+        return 1
     except KeyboardInterrupt as error:
         return tell_stopped(error, "run the same command again")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import positive, seed
+from starting_kit_adapter.terminal.scale_option import add_scale
 from starting_kit_adapter.terminal.text import Progress
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--train-examples", type=positive, help="use that many training images")
     parser.add_argument("--test-examples", type=positive, help="use that many test images")
+    add_scale(parser)
     parser.add_argument("--image-size", type=positive, help="make images of tfds data N x N")
     parser.add_argument(
         "--resize",
@@ -113,7 +115,10 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None:
         need_writable(args.output)
     from ingestion.quiet import import_tensorflow
+    from ingestion.sources import check_source
 
+    for source in args.data or ():
+        check_source(source)
     import_tensorflow()
     from starting_kit_adapter.diagnose.overfit.questions import ask, ask_control
     from starting_kit_adapter.diagnose.overfit.report import examine_models

@@ -19,6 +19,7 @@ from starting_kit_adapter.terminal.run_options import (
     make_limits,
     parse_option,
 )
+from starting_kit_adapter.terminal.scale_option import add_scale
 from starting_kit_adapter.terminal.stopping import tell_stopped
 from starting_kit_adapter.terminal.text import Progress
 
@@ -41,10 +42,12 @@ y_test) takes no part in the ranking; if there is one, the true accuracies stand
 
 A measure predicts how much of the training accuracy is lost on new data. Models are ranked by what
 is left; with --by gap, by what is lost. In the table a measure that is an accuracy, an error or a
-gap shows the test accuracy (or gap) that it predicts with its standard error; any other shows its
-value. The rank is that of the mean rank over the measures, with its 90 % interval over resampled
-measures and batches. docs/rank.md says how well this works, and for what the default measures were
-chosen. With -o an interrupted ranking continues where it was; more models can be added.
+gap shows the accuracy (or gap) on training examples that it changed, with its standard error; any
+other shows its value. The rank is that of the mean rank over the measures, with its 90 % interval
+over resampled measures and batches. docs/rank.md says how well this works, and for what the default
+measures were chosen. With -o an interrupted ranking continues where it was; more models can be
+added.
+The exit code is 1 where a model, or a measure that was asked for, had to be left out.
 """
 
 
@@ -75,13 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also show the test accuracy that this predictor expects, with its 90 %% interval: a "
         "file by `pgdl learn`",
     )
-    parser.add_argument(
-        "--scale",
-        choices=("auto", "unit", "none"),
-        default="auto",
-        help="of images that are bytes - unit: divided by 255; none: as they are; auto: as each "
-        "model takes them (default: auto)",
-    )
+    add_scale(parser)
     parser.add_argument(
         "--seeds",
         type=positive,
@@ -113,10 +110,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints the ranking; 1 if a model or a measure had to be left out."""
     from ingestion.quiet import import_tensorflow
+    from ingestion.sources import check_source
     from starting_kit_adapter.diagnose.rank.paths import find_models
+    from starting_kit_adapter.terminal.output import need_writable
 
     paths = find_models(args.models)
     predictor = _predictor(args.predictor)
+    check_source(args.data)
+    for folder in filter(None, (args.output, args.html and args.html.parent)):
+        need_writable(folder)
     import_tensorflow()
     from ingestion.run.loop import Listener
     from ingestion.run.plan import Job, Plan
@@ -191,7 +193,7 @@ def _measures(args: argparse.Namespace, data: Data) -> list[Measure]:
     from pgdl_measures.ranking.recommended import recommended
 
     if args.measures:
-        names = [name.strip() for name in args.measures.split(",")]
+        names = [name.strip() for name in args.measures.split(",") if name.strip()]
     else:
         names = recommended(images=len(data.shape) == 3)
     measures = choose_measures(names, dict(map(parse_option, args.set)))

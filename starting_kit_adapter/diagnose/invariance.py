@@ -8,7 +8,7 @@ accuracy on the same images without perturbation; outside this range it breaks.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,9 +57,15 @@ class Findings:
 
 
 def examine(
-    subject: Subject, names: Sequence[str], *, keep_fraction: float, batches: int, seed: int
+    subject: Subject,
+    names: Sequence[str],
+    *,
+    keep_fraction: float,
+    batches: int,
+    seed: int,
+    step: Callable[[str], None] = lambda name: None,
 ) -> Findings:
-    """Computes the response curves of these perturbations."""
+    """Computes the response curves of these perturbations; calls `step` after each."""
     settings = {"batches": batches, "seed": seed}
     unperturbed = unperturbed_accuracy(subject.network, subject.data, **settings)
     found = []
@@ -74,6 +80,7 @@ def examine(
                 kept_range(curve.magnitudes, curve.accuracy, keep_fraction * unperturbed),
             )
         )
+        step(name)
     drawn = min(batches, available_batches(len(subject.data)))
     return Findings(unperturbed, keep_fraction, drawn, batches, tuple(found))
 
@@ -107,7 +114,8 @@ def to_text(findings: Findings) -> str:
     """A row per perturbation, the most harmful one first."""
     head = f"accuracy without perturbation: {findings.unperturbed:.4f}"
     if findings.batches < findings.asked:
-        head += f" ({findings.batches} of {findings.asked} batches: the training data has no more)"
+        batches = f"{findings.batches} of {findings.asked} batches of 128"
+        head += f" ({batches}: the training data has no more)"
     rows = []
     for one in sorted(findings.of, key=lambda one: -one.gi):
         worst = int(np.argmin(one.accuracy))
@@ -118,7 +126,7 @@ def to_text(findings: Findings) -> str:
                 one.gi,
                 float(one.accuracy.mean()),
                 float(one.accuracy[worst]),
-                f"{one.magnitudes[worst]:g}",
+                f"{one.magnitudes[worst]:.3g}",
                 _range(one),
                 f"{low:g} to {high:g} {one.perturbation.unit}".strip(),
             ]
@@ -131,7 +139,7 @@ def to_text(findings: Findings) -> str:
 def _range(one: Finding) -> str:
     if one.kept_range is None:
         return "nothing"
-    return f"{one.kept_range[0]:g} to {one.kept_range[1]:g}"
+    return f"{one.kept_range[0]:.3g} to {one.kept_range[1]:.3g}"
 
 
 def save_figure(findings: Findings, path: Path) -> None:

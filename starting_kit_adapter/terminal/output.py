@@ -16,5 +16,5 @@ def need_writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise PgdlError(
-            f"{folder}: results cannot be written there ({error.strerror}); give another -o"
+            f"{folder}: results cannot be written there ({error.strerror}); name another folder"
         ) from error

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from starting_kit_adapter.terminal.numbers import positive, positive_number, seed
+from starting_kit_adapter.terminal.scale_option import add_scale
 
 if TYPE_CHECKING:
     from ingestion.zoo.prepare import Order
@@ -68,13 +69,7 @@ def add_data_arguments(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--train-examples", type=positive, help="use that many training examples")
     parser.add_argument("--test-examples", type=positive, help="use that many test examples")
     parser.add_argument("--image-size", type=positive, help="make images N x N")
-    parser.add_argument(
-        "--scale",
-        choices=("auto", "unit", "none"),
-        default="auto",
-        help="of images that are bytes - unit: divided by 255; none: as they are; auto: as the "
-        "model takes them, and divided by 255 for networks that are trained here (default: auto)",
-    )
+    add_scale(parser, ", and divided by 255 for networks that are trained here")
 
 
 def order_of(args: argparse.Namespace) -> Order:

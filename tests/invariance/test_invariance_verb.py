@@ -55,7 +55,7 @@ def test_a_model_of_a_corpus_is_examined_on_its_own_data(tmp_path, capsys):
     assert run_verb(invariance, folder / "model_0", *QUICK, "-o", figure) == 0
     shown = capsys.readouterr().out
     assert "accuracy without perturbation" in shown
-    assert "1 of 2 batches: the training data has no more" in shown
+    assert "1 of 2 batches of 128: the training data has no more" in shown
     assert "translation_x" in shown and "-0.5 to 0.5 of the width" in shown
     assert "rotation" not in shown
     assert figure.read_text().startswith("<?xml")
@@ -76,3 +76,28 @@ def test_a_keras_file_needs_data_of_a_source(tmp_path, capsys):
         run_verb(invariance, *arguments)
     with pytest.raises(PgdlError, match=r"expected a \.png, \.svg or \.pdf file"):
         run_verb(invariance, tmp_path / "mine.keras", "-o", "curves")
+
+
+def test_training_images_of_bytes_are_enough(tmp_path, capsys):
+    """No test set is needed, and a model that divides by 255 itself is shown bytes."""
+    labels = np.arange(256) % 2
+    images = np.random.default_rng(0).integers(0, 40, (256, 8, 8, 1))
+    images[labels == 1] += 120
+    layers = tf.keras.layers
+    parts = [tf.keras.Input((8, 8, 1)), layers.Rescaling(1 / 255), layers.Flatten()]
+    model = tf.keras.Sequential([*parts, layers.Dense(2)])
+    model.set_weights([np.ones((64, 2)) * [0, 1 / 64], np.array([0.3, 0])])
+    model.save(tmp_path / "mine.keras")
+    np.savez(tmp_path / "bytes.npz", x_train=images.astype(np.uint8), y_train=labels)
+    arguments = (tmp_path / "mine.keras", "--data", f"npz:{tmp_path / 'bytes.npz'}", *QUICK)
+    assert run_verb(invariance, *arguments) == 0
+    assert "accuracy without perturbation: 1.0000" in capsys.readouterr().out
+    assert run_verb(invariance, *arguments, "--scale", "unit") == 0
+    shown = capsys.readouterr()
+    assert "near chance" in shown.out + shown.err
+
+
+def test_a_picture_that_cannot_be_written_is_said_before_anything_is_computed(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PgdlError, match="file"):
+        run_verb(invariance, "mine.keras", "-o", tmp_path / "file" / "x.png")

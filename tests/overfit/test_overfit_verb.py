@@ -31,7 +31,7 @@ def test_one_model_on_its_test_set(models, source, capsys):
     assert "The test set is the 45 images that the zoo of these models used." in text
     assert "test set, 45 images" in text and "train set" not in text
     assert all(name in text for name in GENERATORS)
-    assert "this model" in text.lower() and "Warning" not in text
+    assert "this model" in text.lower() and "upsampled for eps" not in text
 
 
 def test_several_runs_on_both_sets_leave_numbers_and_figures(models, source, tmp_path, capsys):
@@ -192,3 +192,29 @@ def test_no_data_and_a_control_with_data_are_refused(tmp_path):
         pgdl_overfit("mine.keras")
     with pytest.raises(PgdlError, match="--control makes a model and images of its own"):
         pgdl_overfit("mine.keras", "--control")
+
+
+def test_labels_that_the_model_does_not_have_are_refused(models, tmp_path):
+    data = stripes()
+    path = tmp_path / "from_1.npz"
+    np.savez(path, x_test=data.test.images, y_test=data.test.labels + 1)
+    with pytest.raises(PgdlError, match=r"labels go from 1 to 3.*subtract 1"):
+        pgdl_overfit(models / "model_0", "--data", f"npz:{path}", "--eps", 1)
+
+
+def test_bytes_are_given_as_the_model_was_trained_on_them(tmp_path, capsys):
+    """The brighter of two halves is the class; the model itself divides by 255."""
+    layers = tf.keras.layers
+    labels = np.arange(60) % 2
+    images = np.random.default_rng(0).integers(0, 40, (60, 8, 8, 1))
+    images[labels == 1] += 120
+    parts = [tf.keras.Input((8, 8, 1)), layers.Rescaling(1 / 255), layers.Flatten()]
+    model = tf.keras.Sequential([*parts, layers.Dense(2)])
+    model.set_weights([np.ones((64, 2)) * [0, 1 / 64], np.array([0.3, 0])])
+    model.save(tmp_path / "mine.keras")
+    np.savez(tmp_path / "bytes.npz", x_test=images.astype(np.uint8), y_test=labels)
+    arguments = (tmp_path / "mine.keras", "--data", f"npz:{tmp_path / 'bytes.npz'}", "--eps", 1)
+    assert pgdl_overfit(*arguments) == 0
+    assert "near chance" not in capsys.readouterr().out
+    pgdl_overfit(*arguments, "--scale", "unit")
+    assert "near chance" in capsys.readouterr().out

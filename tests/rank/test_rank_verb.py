@@ -140,7 +140,7 @@ def test_a_model_can_be_added_and_the_truth_stands_beside_it(folder, capsys):
     [
         (["none/*.keras"], "no model is there"),
         (["models/average.keras"], "is the only model"),
-        (["models", "-m", "path_norm"], "only the order of such values has a meaning"),
+        (["models", "-m", "path_norm"], "not how large it is"),
         (["models", "-m", "mixpu"], "did you mean mixup"),
     ],
 )
@@ -158,3 +158,22 @@ def test_a_model_that_does_not_fit_the_data_is_left_out_and_named(folder, capsys
     args = (folder / "models", "--data", f"npz:{folder / 'mine.npz'}", *QUICK)
     assert pgdl_rank(*args, "--format", "markdown") == 1
     assert "takes inputs of shape (3, 3, 1); the data has (8, 8, 1)" in capsys.readouterr().out
+
+
+def test_a_file_where_the_folder_belongs_and_data_without_its_kind_are_said_first(folder):
+    with pytest.raises(PgdlError, match=r"mine\.npz"):
+        pgdl_rank(folder / "models", "--data", "digits", "-o", folder / "mine.npz")
+    with pytest.raises(PgdlError, match="did you mean npz:"):
+        pgdl_rank(folder / "models", "--data", folder / "mine.npz")
+
+
+def test_the_training_accuracy_of_a_single_sigmoid_is_that_of_two_classes(folder, capsys):
+    layers = tf.keras.layers
+    parts = [tf.keras.Input((SIDE, SIDE, 1)), layers.AveragePooling2D((4, 8)), layers.Flatten()]
+    one = tf.keras.Sequential([*parts, layers.Dense(1, activation="sigmoid")])
+    one.set_weights([np.array([[-1.0], [1.0]]), np.zeros(1)])
+    one.save(folder / "models/one.keras")
+    data = ("--data", f"npz:{folder / 'mine.npz'}")
+    assert pgdl_rank(folder / "models", *data, "-m", "mixup", "--format", "json") == 0
+    found = {row["model"]: row for row in json.loads(capsys.readouterr().out)["models"]}
+    assert found["one"]["train_acc"] == found["average"]["train_acc"]

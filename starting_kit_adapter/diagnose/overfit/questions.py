@@ -23,9 +23,10 @@ from starting_kit_adapter.diagnose.overfit import models as found_models
 from starting_kit_adapter.diagnose.overfit import sets as found_sets
 from starting_kit_adapter.diagnose.overfit.control import control
 from starting_kit_adapter.diagnose.overfit.report import Models
+from starting_kit_adapter.diagnose.overfit.scaling import scaled_sets
 
 _SAMPLE = 2000  # images by which the padding is chosen
-_SETTINGS = ("data", "image_size", "resize", "split", "eps", "seed")
+_SETTINGS = ("data", "scale", "image_size", "resize", "split", "eps", "seed")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Question:
 def ask(args: argparse.Namespace) -> Question:
     """The question of a command line with models and data."""
     if not args.data:
-        raise PgdlError("no images are given: name them with --data, or see --control")
+        raise PgdlError("no images are given: give a model and --data, or --control")
     paths = found_models.find_models(args.model, args.models)
     custom = args.custom or ()
     _check_alike(paths, custom)
@@ -80,7 +81,11 @@ def ask(args: argparse.Namespace) -> Question:
     for source in further:
         sets[_free_name(source_name(source), sets)] = read("test", source).limited(test)
     notes = found_sets.notes(origin, args.split, train, test, args.eps)
+    notes += found_sets.fewer_than_asked(sets, args.train_examples, args.test_examples)
     models = _readers(paths, custom)
+    name, read_first = next(iter(models.items()))
+    sets, warning = scaled_sets(read_first(), sets, args.scale)
+    notes += [f"Warning: {name}: {warning}"] if warning else []
     padding, note = _choose_padding(models, next(iter(sets.values())), args.eps, args.padding)
     originals = {} if args.original is None else found_models.find_models(None, args.original)
     settings = {

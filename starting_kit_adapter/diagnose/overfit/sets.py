@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,6 +94,16 @@ def notes(
             f"rescaled --eps {eps}`."
         )
     return said
+
+
+def fewer_than_asked(sets: Mapping[str, Split], train: int | None, test: int | None) -> list[str]:
+    """A sentence about each set that has fewer images than the user asked for."""
+    asked = {"train": train, "test": test}
+    return [
+        f"The {name} set has {len(split)} images, fewer than the {asked[name]} asked for."
+        for name, split in sets.items()
+        if len(split) < (asked.get(name) or 0)
+    ]
 
 
 def _unseen(data: Split, origin: Origin | None, count: int | None) -> Split:

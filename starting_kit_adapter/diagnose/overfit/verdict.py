@@ -78,10 +78,10 @@ def _why(reports: Mapping[str, Report], split: str) -> str:
 
 def _undecided_for_want_of_images(split: str) -> str:
     advice = (
-        "--split both compares with the test set"
+        "compare with the test set by --split both"
         if split == "train"
-        else "a second --data of new images of this kind compares with images that had no part in "
-        "making the model"
+        else "add a second --data with new images of the same kind, which had no part in making "
+        "the model"
     )
     return (
         "Undecided: either the model depends on the set, and its error there understates the error "

@@ -107,6 +107,6 @@ def _shifts(report: Report) -> str:
     rows = [[pixels, float(np.mean([errors[pixels] for errors in found]))] for pixels in found[0]]
     return (
         f"{table(['shift', 'error'], rows)}\n"
-        "The test assumes that shifted images are as likely as the images: the error of a model "
-        "that is independent of them is then the same at every shift."
+        "The test assumes that shifted images could just as well have been in the data set: the "
+        "error of a model that is independent of it is then the same at every shift."
     )

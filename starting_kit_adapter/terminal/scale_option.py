@@ -1,0 +1,16 @@
+"""The option that says how images of bytes are given to a model."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def add_scale(parser: argparse._ActionsContainer, otherwise: str = "") -> None:
+    """Adds `--scale`; `otherwise` says what `auto` does where there is no model yet."""
+    parser.add_argument(
+        "--scale",
+        choices=("auto", "unit", "none"),
+        default="auto",
+        help="of images that are bytes - unit: divided by 255; none: as they are; auto: as each "
+        f"model takes them{otherwise} (default: auto)",
+    )
