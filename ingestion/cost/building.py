@@ -1,8 +1,8 @@
 """How long a build takes at most: training steps of every network are timed on this machine.
 
 Training ends when a network meets its target, which nobody knows before; so the estimate is for all
-epochs that are allowed. Each network is trained for one epoch of a few batches, compiled first, and
-evaluated on as many examples as a build evaluates it after each epoch.
+epochs that are allowed. Each network is compiled and trained for one epoch of a few batches, with
+the augmentation of the build, and evaluated as a build evaluates it after each epoch.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from ingestion.zoo.build import Plan
 from ingestion.zoo.jobs import Job
+from ingestion.zoo.standard import augmentation_of
 from ingestion.zoo.training import Recipe, Target, Trainer
 
 _LARGEST_BATCH = 128  # of the steps that are timed: larger ones take as long per example
@@ -46,13 +47,15 @@ def alike(plan: Plan) -> list[list[Job]]:
 
 def cost_of(plan: Plan, jobs: list[Job]) -> NetworkCost:
     """What the models of one network cost, timed now."""
-    first, sizes = jobs[0], {name: len(data.train) for name, data in plan.datasets.items()}
+    sizes = {name: len(data.train) for name, data in plan.datasets.items()}
+    first = next(filter(_is_augmented, jobs), jobs[0])
     batch = min(_LARGEST_BATCH, *(job.training["batch_size"] for job in jobs))
     split = next(iter(plan.datasets.values())).train
     images, labels = split.images[: _BATCHES * batch], split.labels[: _BATCHES * batch]
     start = perf_counter()
     optimizer = first.training["optimizer"]
-    trainer = Trainer(first.config, images, labels, batch, optimizer=optimizer)
+    change = augmentation_of(first, images)
+    trainer = Trainer(first.config, images, labels, batch, change, optimizer)
     recipe = Recipe(seed=0, learning_rate=1e-6, weight_decay=0.0, max_epochs=1, target=_NEVER)
     trainer.train(recipe)  # compiles
     compiled = perf_counter() - start
@@ -73,6 +76,11 @@ def cost_of(plan: Plan, jobs: list[Job]) -> NetworkCost:
         each,
         compilations * compiled + examples * each,
     )
+
+
+def _is_augmented(job: Job) -> bool:
+    level = job.augment["level"] if job.augment else job.training["augmentation"]
+    return level != "none"
 
 
 _NEVER = Target(loss=0.0)  # is not met, so that the whole set is evaluated once

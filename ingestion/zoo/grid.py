@@ -117,7 +117,8 @@ class Grid:
             for name in self.architectures:
                 if "width_scale" not in (hyperparameters(name) or {}):
                     raise ZooError(f"{name} has no width that this grid could scale")
-            fixed["width_scale"] = scale * fixed.get("width_scale", 1.0)
+            # As people write it: 0.1 times 0.05 is 0.005, not 0.005000000000000001.
+            fixed["width_scale"] = float(f"{scale * fixed.get('width_scale', 1.0):.6g}")
         return parse_grid(replace(self, hparams=hparams, fixed=fixed).__dict__, "the scaled grid")
 
 

@@ -21,12 +21,20 @@ import tensorflow as tf
 from ingestion.errors import ZooError
 from ingestion.zoo.augment import LEVELS, Augmentation, augmentation, parse_augment
 from ingestion.zoo.autoaugment import autoaugment
+from ingestion.zoo.jobs import Job
 from ingestion.zoo.rescaled import random_crops
 from pgdl_measures.errors import UnknownNameError
 from pgdl_measures.perturbations.randaugment import draw, randaugment
 from pgdl_measures.perturbations.value_range import from_levels, to_levels, value_range
 
 _COUNT, _MAGNITUDE = 2, 20.0
+
+
+def augmentation_of(job: Job, images: np.ndarray) -> Augmentation | None:
+    """How the images of a model are changed while it is trained; they tell black and white."""
+    if job.augment is not None:
+        return augmentation(job.augment["perturbation"], job.augment["level"], images)
+    return training_augmentation(job.training["augmentation"], images)
 
 
 def training_augmentation(name: str, images: np.ndarray) -> Augmentation | None:

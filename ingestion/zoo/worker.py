@@ -119,23 +119,17 @@ class _Worker:
         return self._data[1]
 
     def _trainer_of(self, job: Job) -> Trainer:
-        from ingestion.zoo.augment import augmentation
-        from ingestion.zoo.standard import training_augmentation
+        from ingestion.zoo.standard import augmentation_of
         from ingestion.zoo.training import Trainer
 
         if self._trainer is None or self._trainer[0] != job.compiled:
             train, training = self._data_of(job).train, job.training
-            if job.augment is not None:
-                name, level = job.augment["perturbation"], job.augment["level"]
-                change = augmentation(name, level, train.images)
-            else:
-                change = training_augmentation(training["augmentation"], train.images)
             trainer = Trainer(
                 job.config,
                 train.images,
                 train.labels,
                 training["batch_size"],
-                change,
+                augmentation_of(job, train.images),
                 training["optimizer"],
             )
             self._trainer = job.compiled, trainer

@@ -147,8 +147,9 @@ def _build(args: argparse.Namespace) -> int:
         print(f"note: {note}", file=sys.stderr)
     if not plan.can_be_scored:
         print(
-            "warning: with one network for each pair of values no score is defined; vary a third "
-            "hyperparameter, or train several networks per cell (--repeats 2)",
+            "warning: the competition's score will not be defined, which compares networks that "
+            "agree in two hyperparameters; vary a third one, or train several networks per cell "
+            "(--repeats 2)",
             file=sys.stderr,
         )
     workers = args.workers or max(1, available_cpus() // args.threads)

@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 
 
-def add_scale(parser: argparse._ActionsContainer, otherwise: str = "") -> None:
-    """Adds `--scale`; `otherwise` says what `auto` does where there is no model yet."""
+def add_scale(
+    parser: argparse._ActionsContainer, otherwise: str = "", more: tuple[str, ...] = ()
+) -> None:
+    """Adds `--scale`; `otherwise` says what `auto` does where there is no model yet, `more` are
+    values of another meaning."""
     parser.add_argument(
         "--scale",
-        choices=("auto", "unit", "none"),
+        choices=("auto", "unit", "none", *more),
+        metavar="{auto,unit,none}",
         default="auto",
         help="of images that are bytes - unit: divided by 255; none: as they are; auto: as each "
         f"model takes them{otherwise} (default: auto)",

@@ -21,7 +21,8 @@ def add_grid_arguments(parser: argparse._ActionsContainer, required: bool = True
         "--size",
         choices=("full", "small"),
         default="full",
-        help="of a preset: full as published (default), or small for two cores",
+        help="of a preset: full as published (default), or small for two cores; `--scale small` "
+        "is the same",
     )
     parser.add_argument(
         "--data",
@@ -30,7 +31,7 @@ def add_grid_arguments(parser: argparse._ActionsContainer, required: bool = True
         metavar="[NAME=]SOURCE",
         help="digits, npz:FILE or tfds:NAME; given several times, the data is a hyperparameter",
     )
-    add_data_arguments(parser)
+    add_data_arguments(parser, scales=("full", "small"))
     parser.add_argument(
         "--width-scale", type=positive_number, help="multiply the networks' widths by this"
     )
@@ -64,12 +65,12 @@ def add_grid_arguments(parser: argparse._ActionsContainer, required: bool = True
     parser.add_argument("--seed", type=seed, default=0, help="seed of the whole zoo (default 0)")
 
 
-def add_data_arguments(parser: argparse._ActionsContainer) -> None:
-    """How much of the data is used, and in which form."""
+def add_data_arguments(parser: argparse._ActionsContainer, scales: tuple[str, ...] = ()) -> None:
+    """How much of the data is used, and in which form; `scales` are more values of --scale."""
     parser.add_argument("--train-examples", type=positive, help="use that many training examples")
     parser.add_argument("--test-examples", type=positive, help="use that many test examples")
     parser.add_argument("--image-size", type=positive, help="make images N x N")
-    add_scale(parser, ", and divided by 255 for networks that are trained here")
+    add_scale(parser, ", and divided by 255 for networks that are trained here", scales)
 
 
 def order_of(args: argparse.Namespace) -> Order:
@@ -83,7 +84,7 @@ def order_of(args: argparse.Namespace) -> Order:
     return Order(
         grid=args.grid,
         data=args.data,
-        size=args.size,
+        size=args.scale if args.scale in ("full", "small") else args.size,
         task=getattr(args, "task", None),
         width_scale=args.width_scale,
         target={name: value for name, value in target.items() if value is not None},

@@ -28,7 +28,9 @@ def summary(records: Mapping[int, Mapping[str, Any]]) -> str:
     gaps = [row[-2] for row in rows]
     missed_models = [f"model_{row[0]}" for row in rows if row[-1]]
     lines = [table(headers, rows), "", f"gaps from {min(gaps):.1%} to {max(gaps):.1%}"]
-    if missed_models:
+    if len(missed_models) == len(rows):
+        lines.append("no model met the target")
+    elif missed_models:
         lines.append(f"{len(missed_models)} missed the target: {', '.join(missed_models)}")
     spread = spread_warning([row[-4] for row in rows])
     if spread:

@@ -28,7 +28,7 @@ from starting_kit_adapter.studies.contre.correlations import (
     to_csv,
     to_text,
 )
-from starting_kit_adapter.studies.contre.plots import save_figure, save_scatter
+from starting_kit_adapter.studies.contre.plots import save_figure, save_scatter, save_tasks
 
 
 def pgdl_study(*arguments: str) -> int:
@@ -183,3 +183,26 @@ def test_a_column_that_most_models_lack_leaves_the_others_whole():
     whole = {name: dict(zip(ids, -accuracy)) for name in found}
     both = {"branched": part, "chain": correlate(grid, reference, whole)}
     assert "Fisher ratio, Spearman" in side_by_side(both)
+
+
+def test_architectures_have_marks_and_several_tasks_stand_side_by_side(tmp_path):
+    rng = np.random.default_rng(0)
+    ids = tuple(f"model_{i}" for i in range(12))
+    (grid,) = settings.grids(["transformations"])
+    names = ("vgg11_bn", "resnet18", "mnasnet", "mobilenet")
+    found = {}
+    for task in ("wu-hyperparameters", "wu-subset", "wu-randaugment"):
+        codes = rng.permutation(12).reshape(12, 1) % 4
+        reference = Reference(task, ids, ("architecture",), (names,), codes, *rng.random((2, 12)))
+        values = {m.name: dict(zip(ids, rng.normal(size=12))) for m in grid.cells.values()}
+        found[task] = correlate(grid, reference, values)
+        assert found[task].architectures == tuple(names[code] for (code,) in codes)
+    svg, _ = save_scatter(found["wu-subset"], "accuracy", tmp_path / "figure2")
+    assert svg.read_text().count("PathCollection_") >= 4 * len(grid.rows)
+    assert all(f"<!-- {name} -->" in svg.read_text() for name in names)
+    svg, _ = save_tasks(found, tmp_path / "figure5")
+    assert svg.read_text().count("PathCollection_") == 3 * 4
+    header, _, table_3 = side_by_side(found).partition("\n\n")
+    assert header.endswith("models: wu-hyperparameters 12, wu-subset 12, wu-randaugment 12")
+    assert table_3.split("\n")[0].split() == ["accuracy,", "Spearman", *found]
+    assert "no such setting" not in table_3

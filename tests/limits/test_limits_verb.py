@@ -9,10 +9,16 @@ import subprocess
 import sys
 
 import corpora
+import numpy as np
 import pytest
 
+from ingestion.arrays import make_data
+from ingestion.cost import building
+from ingestion.zoo.build import Plan
+from ingestion.zoo.grid import parse_grid
 from pgdl_measures.errors import PgdlError, UnknownNameError
 from starting_kit_adapter.cli import limits
+from starting_kit_adapter.terminal.zoo_options import order_of
 
 pytestmark = pytest.mark.keras2
 
@@ -121,3 +127,30 @@ def test_the_time_of_a_build_is_estimated_before_it_starts(tmp_path, capsys):
     assert shown.count("vgg blocks=1 dense_units=8") == 2  # one row for each width
     with pytest.raises(PgdlError, match="give a corpus and its measures"):
         limits.run(parser.parse_args([]))
+
+
+@pytest.mark.parametrize("option", ["--size", "--scale"])
+def test_a_small_preset_is_asked_for_by_either_word(option):
+    parser = argparse.ArgumentParser()
+    limits.add_arguments(parser)
+    order = order_of(parser.parse_args(["--grid", "wu-subset", option, "small"]))
+    assert (order.size, order.scale) == ("small", "unit")
+
+
+def test_a_build_is_timed_with_its_augmentation(monkeypatch):
+    data = make_data(*([np.zeros((8, 8, 8, 3), np.float32), np.arange(8) % 2] * 2))
+    entry = {
+        "architecture": "vgg",
+        "hparams": {"augmentation": ["none", "crop_flip"]},
+        "fixed": {"blocks": 1, "width": 2, "dense_units": 2},
+        "max_epochs": 3,
+    }
+    plan = Plan("t", {"a": "a"}, {"a": data}, parse_grid(entry, "grid"))
+    (jobs,) = building.alike(plan)
+    seen = []
+    theirs = building.augmentation_of
+    monkeypatch.setattr(
+        building, "augmentation_of", lambda job, x: seen.append(job) or theirs(job, x)
+    )
+    assert building.cost_of(plan, jobs).models == 2
+    assert [job.training["augmentation"] for job in seen] == ["crop_flip"]

@@ -315,3 +315,8 @@ def test_scaling_widths_may_not_make_two_cells_one() -> None:
     assert grid.scaled(1 / 16).hparams["width"] == [16, 32]
     with pytest.raises(ZooError, match="width has a value twice"):
         grid.scaled(1 / 1000)
+
+
+def test_a_scaled_width_is_a_number_as_people_write_it() -> None:
+    small = find_grid("wu-hyperparameters", "small")[1]
+    assert small.scaled(0.1).fixed["width_scale"] == 0.005  # 0.1 * 0.05 is 0.005000000000000001

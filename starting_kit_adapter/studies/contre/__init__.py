@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pgdl_measures.errors import UnknownNameError
-from starting_kit_adapter.studies.contre.settings import PARTS, Grid, grids, measures
+from starting_kit_adapter.studies.contre.settings import (
+    ACCURACY,
+    FISHER,
+    PARTS,
+    Grid,
+    grids,
+    measures,
+)
 from starting_kit_adapter.studies.running import (
     add_run_arguments,
     compute,
@@ -44,7 +51,8 @@ parts, with the tables and figures of Wu et al. 2021 that they repeat:
 
 Table 4 is `pgdl run ZOO -m contre_gap,sharpness,...` and `pgdl table`: the competition's score.
 
-Writes each part to out/contre/<task>/ as text, CSV, SVG and PNG, and all parts to study.json. The
+Writes each part to out/contre/<task>/ as text, CSV, SVG and PNG, and all parts to study.json; with
+several tasks also out/contre/transformations.txt and figure5, in which they stand side by side. The
 values of all models are recorded as by `pgdl run`: the same command resumes an interrupted study,
 and `pgdl table out/` scores every setting. All models see the same contrastive examples.
 """
@@ -119,13 +127,13 @@ def _write(
             save_figure(part, folder / name)
         if len(part.grid.columns) <= _PRINTED:
             print(f"\n{task.name}: {text}")
-        write_whole(folder / f"{name}.txt", f"{text}\n\n{c.UNDEFINED}\n")
+        write_whole(folder / f"{name}.txt", f"{text}\n")
         if name == "transformations":
-            for figure, column in (("figure2", "accuracy"), ("figure6", "Fisher ratio")):
+            for figure, column in (("figure2", ACCURACY), ("figure6", FISHER)):
                 if column in part.grid.columns:
                     save_scatter(part, column, folder / figure)
     write_whole(folder / "study.json", json.dumps(study, indent=1) + "\n")
-    print(f"\n{c.UNDEFINED}\nwrote {folder}")
+    print(f"\nwrote {folder}")
     return found
 
 
@@ -147,8 +155,11 @@ def _spoiling(
 
 def _write_side_by_side(found: dict[str, dict[str, Correlations]], folder: Path) -> None:
     from scoring.files import write_whole
-    from starting_kit_adapter.studies.contre.correlations import UNDEFINED, side_by_side
+    from starting_kit_adapter.studies.contre.correlations import side_by_side
+    from starting_kit_adapter.studies.contre.plots import save_tasks
 
-    text = side_by_side({task: parts["transformations"] for task, parts in found.items()})
-    write_whole(folder / "transformations.txt", f"{text}\n\n{UNDEFINED}\n")
-    print(f"\n{text}\n\nwrote {folder / 'transformations.txt'}")
+    tasks = {task: parts["transformations"] for task, parts in found.items()}
+    text = side_by_side(tasks)
+    write_whole(folder / "transformations.txt", f"{text}\n")
+    save_tasks(tasks, folder / "figure5")
+    print(f"\n{text}\n\nwrote transformations.txt and figure5.svg, .png to {folder}")

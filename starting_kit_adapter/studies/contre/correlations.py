@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,9 +21,9 @@ from scoring.rank import spearman
 from starting_kit_adapter.studies.contre.settings import Grid
 from starting_kit_adapter.terminal.text import table
 
-UNDEFINED = (
-    "-: there is no such setting, or the correlation is undefined: all models have the same value "
-    "or, for a partial correlation, the order of their training accuracies (eq. 2 divides by zero)"
+_UNDEFINED = (
+    "-: no such setting, or an undefined correlation: all models have the same value or, for a "
+    "partial correlation, the order of their training accuracies (eq. 2 divides by zero)"
 )
 
 
@@ -37,6 +37,7 @@ class Correlations:
     partial: Mapping[tuple[str, str], float | None]
     test: np.ndarray  # [models]: test accuracies
     performance: Mapping[tuple[str, str], np.ndarray]  # [models]: accuracies or Fisher ratios
+    architectures: tuple[str, ...] = ()  # [models], where they are a hyperparameter of the task
     left_out: tuple[str, ...] = ()  # columns that most models have no value of
 
 
@@ -65,7 +66,23 @@ def correlate(
         found[cell] = if_defined(spearman, test, performance)
         partial[cell] = if_defined(partial_spearman, test, performance, train)
         performances[cell] = performance
-    return Correlations(grid, len(known), found, partial, test, performances, left_out)
+    return Correlations(
+        grid,
+        len(known),
+        found,
+        partial,
+        test,
+        performances,
+        _architectures(reference, known),
+        left_out,
+    )
+
+
+def _architectures(reference: Reference, rows: Sequence[int]) -> tuple[str, ...]:
+    if "architecture" not in reference.hparams:
+        return ()
+    at = reference.hparams.index("architecture")
+    return tuple(str(reference.values[at][reference.codes[row, at]]) for row in rows)
 
 
 def to_text(correlations: Correlations) -> str:
@@ -81,7 +98,7 @@ def to_text(correlations: Correlations) -> str:
     if correlations.left_out:
         columns = ", ".join(correlations.left_out)
         parts.append(f"left out, because most of the models have no value: {columns}")
-    return "\n\n".join(parts)
+    return _explained("\n\n".join(parts), [correlations])
 
 
 def to_csv(correlations: Correlations) -> str:
@@ -125,7 +142,20 @@ def side_by_side(found: Mapping[str, Correlations]) -> str:
                 for row in grid.rows
             ]
             tables.append(table([f"{column}, {title}", *found], rows))
-    return "\n\n".join([grid.title, *tables])
+    counts = ", ".join(f"{task} {part.models}" for task, part in found.items())
+    return _explained("\n\n".join([f"{grid.title}; models: {counts}", *tables]), found.values())
+
+
+def _explained(text: str, found: Iterable[Correlations]) -> str:
+    """With what a dash in a table means, where there is one."""
+    cells = [
+        kind.get((row, column))
+        for part in found
+        for kind in (part.spearman, part.partial)
+        for row in part.grid.rows
+        for column in part.grid.columns
+    ]
+    return f"{text}\n\n{_UNDEFINED}" if None in cells else text
 
 
 def if_defined(statistic: Callable[..., float], *vectors: np.ndarray) -> float | None:

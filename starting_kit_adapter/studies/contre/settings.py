@@ -17,6 +17,7 @@ from pgdl_measures.base import IMAGES, Measure
 COUNTS = (2, 3, 4)  # N of Table 2
 MAGNITUDES = (4, 9, 15, 20)  # M of Table 2
 CONTRE = "ContRE"
+ACCURACY, FISHER = "accuracy", "Fisher ratio"
 
 # The operations of `pgdl_measures.perturbations.operations`, which imports TensorFlow.
 # fmt: off
@@ -57,13 +58,13 @@ def measures(chosen: Sequence[Grid]) -> list[Measure]:
 
 def _transformations(options: Mapping[str, Any]) -> Grid:
     cells = {}
-    for statistic, column in (("accuracy", "accuracy"), ("fisher", "Fisher ratio")):
+    for statistic, column in (("accuracy", ACCURACY), ("fisher", FISHER)):
         cells[CONTRE, column] = _contre(2, 20, options, statistic)
         for row, operation in TRANSFORMATIONS.items():
             cells[row, column] = _fixed([operation], options, statistic)
     rows = (*TRANSFORMATIONS, CONTRE)
-    title = "Transformations (Tables 1, 5 and 6)"
-    return Grid("transformations", title, rows, ("accuracy", "Fisher ratio"), cells)
+    title = "Transformations (Tables 1, 3, 5 and 6)"
+    return Grid("transformations", title, rows, (ACCURACY, FISHER), cells)
 
 
 def _ablation(options: Mapping[str, Any]) -> Grid:

@@ -51,11 +51,17 @@ def on_test_images(
     task: Task, models: list[str], options: Mapping[str, Any], file: Path
 ) -> dict[str, float]:
     """Accuracies on contrastive examples of the test set, which `file` keeps for the next time."""
+    from ingestion.quiet import import_tensorflow
+
+    import_tensorflow()
+    import tensorflow as tf
+
     from ingestion.data import load_dataset
     from ingestion.models import load_model
     from pgdl_measures import complexity
     from scoring.files import write_whole
 
+    tf.get_logger().setLevel("ERROR")  # it warns of retracing, which each network needs
     known = _read(file, options)
     missing = [model for model in models if model not in known]
     datasets = {name: load_dataset(task.shards("test", name)) for name in task.datasets}
