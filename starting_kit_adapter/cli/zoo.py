@@ -56,7 +56,7 @@ a grid file:
   }
 architectures and their hyperparameters:
   vgg           width, blocks, dense_layers, dense_units, dropout, batch_norm
-  nin           width, depth, dropout, dense
+  nin           width, depth, dropout, dense, batch_norm
   conv          parameters, depth, reversed, batch_norm
   strided_nin   width, depth
   vggnet        depth, batch_norm, width_scale               vgg11 … vgg19, vgg11_bn … vgg19_bn

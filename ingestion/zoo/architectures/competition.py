@@ -8,8 +8,6 @@ ours and said at each function. They end in a dense layer of logits.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
 from ingestion.errors import ZooError
 from ingestion.zoo.architectures import layers as make
 from ingestion.zoo.architectures.layers import Layers
@@ -54,17 +52,20 @@ def nin(
     depth: int,
     dropout: float = 0.0,
     dense: str = "",
+    batch_norm: bool = False,
 ) -> Layers:
     """Network-in-Network: blocks of one 3x3 and two 1x1 convolutions, global average pooling.
 
     Dropout stands at the end of each block, as published; that all blocks but the last halve the
     image is ours. `dense` (task 7) names dense layers before the logits: "128-128-128".
+    Batch normalization comes before the relu of each convolution.
     """
     if depth < 3 or depth % 3:
         raise ZooError(f"a Network-in-Network has depth 3, 6, 9, … (blocks of 3), found {depth}")
     layers: Layers = []
     for block in range(depth // 3):
-        layers += [make.rectified(width, 3), make.rectified(width, 1), make.rectified(width, 1)]
+        for kernel in (3, 1, 1):
+            layers += _normalized(width, batch_norm, kernel)
         if block < depth // 3 - 1:
             layers.append(make.pooling())
         layers += make.dropout_layers(dropout)
@@ -125,12 +126,12 @@ def strided_nin(shape: Sequence[int], classes: int, *, width: int, depth: int) -
     return [*layers, make.layer("GlobalAveragePooling2D")]
 
 
-def _normalized(filters: int, batch_norm: bool, **arguments: Any) -> Layers:
-    """A 3x3 convolution and its relu, with batch normalization between them or not."""
+def _normalized(filters: int, batch_norm: bool, kernel: int = 3) -> Layers:
+    """A convolution and its relu, with batch normalization between them or not."""
     if not batch_norm:
-        return [make.rectified(filters, 3, **arguments)]
+        return [make.rectified(filters, kernel)]
     return [
-        make.convolution(filters, 3, **arguments),
-        make.layer("BatchNormalization"),
+        make.convolution(filters, kernel),
+        make.batch_normalization(),
         make.relu(),
     ]
