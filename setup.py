@@ -30,6 +30,7 @@ setup(
     packages=find_packages(include=[f"{package}*" for package in PACKAGES]),
     package_data={
         "scoring.report": ["*.html", "*.css"],
+        "ingestion.zoo": ["suites/*.json"],
         "starting_kit_adapter.terminal": ["*.json"],
         **{package: ["py.typed"] for package in PACKAGES},
     },

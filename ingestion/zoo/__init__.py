@@ -7,5 +7,6 @@ training       one network, until it fits its training data: optimizers, schedul
 layout         the files
 prepare        from what a user asks for to a plan
 workers, build many networks: processes, resuming, the end of a build
+suite          several tasks into one corpus
 add            a network that somebody else trained
 """

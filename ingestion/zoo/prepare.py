@@ -42,7 +42,11 @@ class Order:
 
 def prepare(order: Order, root: Path) -> tuple[Plan, list[str]]:
     """The plan for a zoo in `root`, and what the user should know of it."""
-    name, grid = find_grid(order.grid, order.size)
+    return prepare_grid(*find_grid(order.grid, order.size), order, root)
+
+
+def prepare_grid(name: str, grid: Grid, order: Order, root: Path) -> tuple[Plan, list[str]]:
+    """The same for a grid at hand, of that name."""
     grid = _changed(grid, order)
     sources = parse_sources(order.data)
     grid, sources = _with_data(grid, sources)

@@ -9,6 +9,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from starting_kit_adapter.terminal import zoo_suite
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.failures import warn
 from starting_kit_adapter.terminal.numbers import positive
@@ -33,6 +34,7 @@ examples:
   pgdl zoo build --data tfds:cifar10 --data tfds:svhn_cropped --grid dziugaite-nin -o zoo/
   pgdl zoo build --data tfds:oxford_iiit_pet --image-size 32 --grid my_grid.json -o zoo/
   pgdl zoo build --data npz:fashion.npz --grid fashion --protocol rescaled --eps 2 -o rescaled/
+  pgdl zoo suite mini -o corpus/ --data-dir data/              eight tasks like the competition's
   pgdl zoo add zoo/ mine.keras --data npz:mine.npz --hparam width=32 --hparam dropout=0.5
   pgdl zoo add zoo/ vit.keras --custom my_layers       layers that my_layers.py defines
 
@@ -80,7 +82,7 @@ in "hparams" also: architecture, data (a list of sources), train_examples
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    verbs = parser.add_subparsers(dest="zoo_verb", metavar="build|add|presets", required=True)
+    verbs = parser.add_subparsers(dest="zoo_verb", metavar="build|suite|add|presets", required=True)
     build = verbs.add_parser(
         "build",
         help="train every network of a grid",
@@ -100,6 +102,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="threads of each process (default 1); the number changes the last bits of the weights",
     )
     build.set_defaults(zoo_run=_build)
+
+    suite = verbs.add_parser("suite", help="train several tasks into one corpus")
+    zoo_suite.add_arguments(suite)
+    suite.set_defaults(zoo_run=zoo_suite.run)
 
     presets = verbs.add_parser("presets", help="list the grids that come with the project")
     presets.add_argument("name", nargs="?", help="show this one: where it comes from, and its grid")

@@ -8,6 +8,7 @@ ours and said at each function. They end in a dense layer of logits.
 from __future__ import annotations
 
 from collections.abc import Sequence
+
 from ingestion.errors import ZooError
 from ingestion.zoo.architectures import layers as make
 from ingestion.zoo.architectures.layers import Layers
