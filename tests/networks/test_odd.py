@@ -16,7 +16,7 @@ from pgdl_measures import complexities
 from pgdl_measures.base import Subject
 from pgdl_measures.norms.fused import fused_network
 
-pytestmark = pytest.mark.skipif(not IS_KERAS3, reason="has layers that Keras 2 has not")
+pytestmark = pytest.mark.keras2
 
 LITTLE = {"batches": 1, "examples": 16, "draws": 1, "depth": 2, "graphs": 1, "steps": 1}
 NORMS = ("params", "log_prod_of_spec", "log_sum_of_fro", "fro_dist", "path_norm")
