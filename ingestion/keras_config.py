@@ -54,8 +54,9 @@ class _Checker(ValueChecker):
         kind = "Functional" if kind == "Model" else kind
         if kind not in MODELS or not isinstance(config.get("layers"), list):
             raise self._error(
-                f"{where} is a {short(saved.get('class_name'))}; Sequential and functional models "
-                "can be read"
+                f"{where} is a {short(saved.get('class_name'))}, neither Sequential nor "
+                "functional; if it is a class of yours, name the Python module that defines it "
+                "(--custom MODULE)"
             )
         if depth > DEEPEST:
             raise self._error(f"{where} is nested more than {DEEPEST} models deep")
@@ -159,6 +160,8 @@ class _Checker(ValueChecker):
 
     def _ends(self, ends: Any, where: str) -> list[Any]:
         """Inputs or outputs of a functional model: always a list."""
+        if isinstance(ends, dict):  # each by a name of the user's
+            ends = list(ends.values())
         if isinstance(ends, list) and len(ends) == 3 and isinstance(ends[0], str):
             ends = [ends]
         if not isinstance(ends, list) or not ends:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from ingestion.keras_names import counted, last_name, snake_case
 from ingestion.kit_config import kit_config
 from ingestion.models import build_classifier, build_model
 from ingestion.saved_model import read_saved_model, saved_model_config
+from ingestion.subclassed import as_functional, is_subclassed
 from ingestion.weights import read_named_weights
 from scoring.files import parse_json
 
@@ -38,8 +40,11 @@ def read_existing(
 ) -> tuple[dict[str, Any], tf.keras.Model]:
     """The `config.json` of a saved Sequential or functional model, and the model built from it."""
     saved = _saved_config(path)
+    subclassed = is_subclassed(saved, custom or Custom())
+    if subclassed:
+        saved = as_functional(saved)
     graph = build_classifier(saved, path, custom)
-    _reader(path)(path, graph)
+    _reader(path)(path, _of_the_file(graph) if subclassed else graph)
     config = _corpus_config(checked_config(saved, path, custom), graph.model)
     if KERAS_CONFIG in config:
         return config, graph.model
@@ -51,6 +56,8 @@ def read_existing(
 def read_existing_config(path: Path, custom: Custom | None = None) -> dict[str, Any]:
     """The `config.json` of a saved model; its weights are not read."""
     saved = _saved_config(path)
+    if is_subclassed(saved, custom or Custom()):
+        saved = as_functional(saved)
     graph = build_classifier(saved, path, custom)
     return _corpus_config(checked_config(saved, path, custom), graph.model)
 
@@ -59,6 +66,11 @@ def config_of(model: tf.keras.Model, name: str) -> dict[str, Any]:
     """The `config.json` of a model in memory; `name` is for errors."""
     saved = parse_json(model.to_json())
     return _corpus_config(checked_config(saved, Path(name)), model)
+
+
+def _of_the_file(graph: Graph) -> Graph:
+    """The one layer of the functional model around a user's: in the file it is the whole model."""
+    return Graph(graph.model, tuple(replace(leaf, path=(), counted=()) for leaf in graph.leaves))
 
 
 def _corpus_config(checked: dict[str, Any], model: tf.keras.Model) -> dict[str, Any]:
@@ -145,8 +157,9 @@ def _read_zip(path: Path, graph: Graph) -> None:
     with opened(path, content) as file:
         for leaf in graph.leaves:
             if leaf.layer.weights:
-                group = "layers/" + "/layers/".join(leaf.counted)
-                _load(file, group, leaf.layer, path, f"layer {'/'.join(leaf.path)}", set())
+                group = "/".join(f"layers/{number}" for number in leaf.counted)
+                owner = f"layer {'/'.join(leaf.path)}" if leaf.path else "the model"
+                _load(file, group, leaf.layer, path, owner, set())
 
 
 def _load(file: Any, group: str, layer: Any, path: Path, owner: str, visited: set[int]) -> None:
@@ -158,21 +171,28 @@ def _load(file: Any, group: str, layer: Any, path: Path, owner: str, visited: se
         shapes = {key: tuple(value.shape) for key, value in own.items()}
         layer.load_own_variables(
             {
-                key: read_array(file, f"{group}/vars/{key}", shape, path, owner)
+                key: read_array(file, _inside(group, f"vars/{key}"), shape, path, owner)
                 for key, shape in shapes.items()
             }
         )
     for names, inner in _held(layer):
         if inner.weights and id(inner) not in visited:
-            places = [f"{group}/{name}" for name in names]
+            places = [_inside(group, name) for name in names]
             place = next((p for p in places if member(file, p, path) is not None), places[0])
             _load(file, place, inner, path, owner, visited)
+
+
+def _inside(group: str, name: str) -> str:
+    return f"{group}/{name}" if group else name
 
 
 def _held(layer: Any) -> list[tuple[list[str], Any]]:
     """The layers among a layer's attributes, each with all names under which it may be saved."""
     found: dict[int, tuple[list[str], Any]] = {}
-    for attribute, value in vars(layer).items():
+    attributes = dict(vars(layer))
+    if isinstance(layer, tf.keras.Model):
+        attributes["layers"] = layer.layers
+    for attribute, value in attributes.items():
         values = list(value.values()) if isinstance(value, dict) else value
         if isinstance(value, tf.keras.layers.Layer):
             held = [("", value)]

@@ -5,6 +5,7 @@ Keras' own `from_config` is called for one layer at a time, on arguments that we
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,6 +114,8 @@ class _Builder:
             config = {**config, "axis": axis[0]}
         try:
             arguments = values_of(config)
+            if module == CUSTOM and not _takes_name(cls):
+                return _named(cls.from_config(_without_name(arguments)), config["name"])
             if module == CUSTOM or _has_objects(list(config.values())):
                 return cls.from_config(arguments)
             return cls(**arguments)
@@ -193,6 +196,24 @@ class _Builder:
                 self._path, f"layer {name} ({entry['class_name']}): {first_line(error)}"
             ) from error
         return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+
+
+def _takes_name(cls: Any) -> bool:
+    parameters = inspect.signature(cls.__init__).parameters.values()
+    return any(p.name == "name" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def _without_name(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in arguments.items() if key != "name"}
+
+
+def _named(layer: Any, name: str) -> Any:
+    """The layer with the name under which its weights are stored."""
+    if hasattr(layer, "_name"):  # Keras 2
+        layer._name = name
+    else:
+        layer.name = name
+    return layer
 
 
 def _is_operation(entry: Mapping[str, Any]) -> bool:

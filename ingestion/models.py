@@ -123,7 +123,8 @@ def build_classifier(saved: Any, path: Path, custom: Custom | None = None) -> Gr
     if len(inputs) != 1 or len(outputs) != 1:
         raise CorpusError(
             path,
-            f"has {len(inputs)} inputs and {len(outputs)} outputs; a classifier has one of each",
+            f"has {len(inputs)} inputs and {len(outputs)} outputs; a classifier has one of each: "
+            "save tf.keras.Model(input, output) of those with the images and the classes",
         )
     return graph
 

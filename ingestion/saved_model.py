@@ -30,7 +30,11 @@ def saved_model_config(folder: Path) -> Any:
     root = _objects(folder).get("root")
     if not isinstance(root, dict) or "config" not in root:
         raise CorpusError(folder / _METADATA, "has no configuration of the whole model")
-    return {"class_name": root.get("class_name"), "config": root["config"]}
+    return {
+        "class_name": root.get("class_name"),
+        "config": root["config"],
+        "build_config": {"input_shape": root.get("build_input_shape")},
+    }
 
 
 def read_saved_model(folder: Path, graph: Graph) -> None:
@@ -58,16 +62,18 @@ def _set_leaf(
     checkpoint: Any,
     path: Path,
 ) -> None:
-    place, owner = "root", f"layer {'/'.join(leaf.path)}"
+    place, owner = "root", f"layer {'/'.join(leaf.path)}" if leaf.path else "the model"
     for name in leaf.path:
         place = names.get((place, name), "")
     found = variables.below(place.split(".")[1:]) if place else {}
+    by_attribute = {} if leaf.path else variables.by_attribute(leaf.layer)
     shapes = checkpoint.get_variable_to_shape_map()
     arrays = []
     for weight in leaf.layer.weights:
         own = (getattr(weight, "path", None) or weight.name).split(":")[0].split("/")
         scores = {key: _common_end(own, name.split("/")) for key, name in found.items()}
         best = [key for key in scores if scores[key] == max(scores.values()) > 0]
+        best = by_attribute.get(id(weight), best)
         if len(best) != 1 or tuple(shapes.get(best[0], ())) != tuple(weight.shape):
             raise CorpusError(path, f"{owner} has no weight {own[-1]} of shape {weight.shape}")
         array = np.asarray(checkpoint.get_tensor(best[0]))
@@ -86,6 +92,25 @@ class _Variables:
         graph = TrackableObjectGraph()
         graph.ParseFromString(checkpoint.get_tensor(_OBJECT_GRAPH))
         self._nodes = graph.nodes
+
+    def by_attribute(self, layer: Any) -> dict[int, list[str]]:
+        """The checkpoint's keys of the variables of a layer of the user's, the whole model, by
+        their ids: the checkpoint names objects by the attributes that hold them."""
+        found: dict[int, list[str]] = {}
+        stack, seen = [(layer, self._nodes[0])], set()
+        while stack:
+            holder, node = stack.pop()
+            seen.add(id(holder))
+            parts = _parts(holder)
+            for child in node.children:
+                value, inner = parts.get(child.local_name), self._nodes[child.node_id]
+                if isinstance(value, (tf.keras.layers.Layer, list, tuple, dict)):
+                    if id(value) not in seen:
+                        stack.append((value, inner))
+                elif value is not None:
+                    keys = [a.checkpoint_key for a in inner.attributes]
+                    found[id(value)] = keys
+        return found
 
     def below(self, path: list[str]) -> dict[str, str]:
         """The variables at and below an object: the checkpoint's key of each, and its full name."""
@@ -107,6 +132,16 @@ class _Variables:
                     seen.add(child.node_id)
                     stack.append(self._nodes[child.node_id])
         return found
+
+
+def _parts(holder: Any) -> dict[str, Any]:
+    """What a layer, list or dictionary holds, by the names of the checkpoint."""
+    if isinstance(holder, tf.keras.layers.Layer):
+        own = vars(holder)
+        return {**own, **{name.lstrip("_"): value for name, value in own.items()}}
+    if isinstance(holder, dict):
+        return {str(key): value for key, value in holder.items()}
+    return {str(number): value for number, value in enumerate(holder)}
 
 
 def _common_end(one: list[str], two: list[str]) -> int:

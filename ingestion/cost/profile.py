@@ -19,6 +19,7 @@ from ingestion.corpus import Task
 from ingestion.cost.calibration import Machine, Speed, measure_speed
 from ingestion.cost.counting import CountedNetwork, Passes, counted
 from ingestion.cost.roofline import Device, device_seconds
+from ingestion.custom import Custom
 from ingestion.data import load_dataset
 from ingestion.models import load_model
 from pgdl_measures.base import Measure, Subject
@@ -75,6 +76,7 @@ def profile_task(
     measures: Sequence[Measure],
     meter: Meter,
     step: Callable[[str], None],
+    custom: Custom | None = None,
 ) -> list[Cost]:
     """The cost of every measure for every model.
 
@@ -91,7 +93,7 @@ def profile_task(
             training_data(dataset, max_bytes=measures[0].max_bytes or DEFAULT_MAX_BYTES)
             reading = perf_counter() - start
         for measure in measures:
-            costs.append(_cost(task, model_id, measure, dataset, reading, meter))
+            costs.append(_cost(task, model_id, measure, dataset, reading, meter, custom))
         step(f"{task.name} {model_id}")
     return costs
 
@@ -103,9 +105,10 @@ def _cost(
     dataset: tf.data.Dataset,
     reading: float,
     meter: Meter,
+    custom: Custom | None,
 ) -> Cost:
     try:
-        model = load_model(task.model_folder(model_id))
+        model = load_model(task.model_folder(model_id), custom)
         start = perf_counter()
         subject = Subject(model, dataset, max_bytes=measure.max_bytes)
         before = reading + perf_counter() - start

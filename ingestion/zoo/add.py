@@ -132,6 +132,8 @@ def fitted(model: Any, data: Data, path: Path) -> Data:
 
     Raises where a model does not take these inputs, or has fewer outputs than classes.
     """
+    from pgdl_measures.network.compiled import network
+
     expected, outputs = tuple(model.input_shape[1:]), model.output_shape[1:]
     if len(expected) == 2 and len(data.shape) == 3 and data.shape[-1] == 1:
         data = data.without_channels()
@@ -143,6 +145,8 @@ def fitted(model: Any, data: Data, path: Path) -> Data:
     labels = np.concatenate([split.labels for split in (data.train, data.test)])
     try:
         check_labels(np.unique(labels).tolist(), class_count(model))
+        if outputs[0] == 1:
+            network(model, found)  # which knows a sigmoid from a regression
     except PgdlError as error:
         raise ZooError(f"{path}: {error}") from error
     return data

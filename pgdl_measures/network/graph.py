@@ -243,7 +243,14 @@ def _keras_tensors(arguments: Any) -> list[Any]:
 
 
 def _check_ends(model: Any) -> None:
-    """Raises where a model has several inputs or outputs, which its functional form tells."""
+    """Raises where a model has several inputs or outputs, which its functional form tells, or
+    remembers the batch before."""
+    for layer in model._flatten_layers():
+        if isinstance(layer, tf.keras.layers.RNN) and layer.stateful:
+            raise MeasureError(
+                f"the layer {layer.name} is stateful, so that the outputs for an example depend on "
+                "those before it; make the model again with stateful=False"
+            )
     if isinstance(model, tf.keras.Sequential) or not _keeps_call(model, "Functional"):
         return
     if len(model.inputs) != 1:
@@ -253,7 +260,7 @@ def _check_ends(model: Any) -> None:
             "one input: make a model of one, in which the others are fixed"
         )
     outputs = model.output
-    if len(model.outputs) != 1 or isinstance(outputs, dict):
+    if len(model.outputs) != 1:
         names = ", ".join(outputs) if isinstance(outputs, dict) else str(len(model.outputs))
         raise MeasureError(
             f"the model has several outputs ({names}); measures are of classifiers of one output: "

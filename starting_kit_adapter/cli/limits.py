@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgdl_measures.errors import PgdlError
+from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import positive, positive_number
 from starting_kit_adapter.terminal.run_options import add_max_models, parse_option
 from starting_kit_adapter.terminal.text import Progress
@@ -74,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--details", action="store_true", help="show every model, not only the slowest"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all numbers to FILE")
+    add_custom(parser)
     build = parser.add_argument_group("the time of a build (options of `pgdl zoo build`)")
     add_grid_arguments(build, required=False)
     build.add_argument("--workers", type=positive, help="processes (default: one per core)")
@@ -98,11 +100,13 @@ def run(args: argparse.Namespace) -> int:
         raise PgdlError(f"no model is named {args.models} in {args.corpus}")
     import_tensorflow()
     from ingestion.cost.profile import profile_task
+    from ingestion.custom import load_custom
     from starting_kit_adapter.diagnose import cost_report as report
 
     measures = choose_measures(
         [name.strip() for name in args.measures.split(",")], dict(map(parse_option, args.set))
     )
+    custom = load_custom(args.custom or ())
     meter, machine, devices = _meter(args)
     time_limit = args.time_limit or COMPETITION_SECONDS
     with Progress(sum(map(len, selected.values())), "models") as progress:
@@ -110,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
             cost
             for task, models in selected.items()
             if models
-            for cost in profile_task(task, models, measures, meter, progress.step)
+            for cost in profile_task(task, models, measures, meter, progress.step, custom)
         ]
     print(report.summary(costs, time_limit))
     if args.details:

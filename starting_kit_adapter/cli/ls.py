@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pgdl_measures.errors import PgdlError
+from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.text import table
 
 if TYPE_CHECKING:
@@ -36,9 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     models.add_argument("--tasks", help="only these, separated by commas")
     layers = what.add_parser("layers", help="the layers of a model, as measures count them")
     layers.add_argument("model", type=Path, help="a Keras file, or a model folder of a corpus")
-    layers.add_argument(
-        "--custom", metavar="MODULE", action="append", default=[], help="defines layers of your own"
-    )
+    add_custom(layers)
 
 
 def _add_measures(parser: argparse.ArgumentParser) -> None:
@@ -105,7 +104,7 @@ def _layers(args: argparse.Namespace) -> int:
     from ingestion.any_model import read_model
     from pgdl_measures.network.compiled import describe_layers
 
-    config, model = read_model(args.model, args.custom)
+    config, model = read_model(args.model, args.custom or ())
     described = describe_layers(model, tuple(int(size) for size in config["input_shape"]))
     rows = [
         [layer.number, " x ".join(map(str, layer.shape)), layer.computes, layer.name]

@@ -184,7 +184,7 @@ def test_one_sigmoid_is_two_classes():
         network(tf.keras.Model(x, logit(hidden)), SHAPE)
 
 
-@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16", "float64"])
+@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16", "bfloat16", "float64"])
 def test_measures_take_models_of_any_precision(policy):
     try:
         tf.keras.mixed_precision.set_global_policy(policy)

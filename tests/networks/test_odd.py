@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from corpora import examples
-from models.networks import IS_KERAS3
 from odd_networks import CLASSES, IMAGE, ODD, TOKENS, convolutional, mean_of_two, text
 from zoo_of_kinds import initialized
 
