@@ -126,21 +126,28 @@ def test_a_batch_norm_and_an_activation_belong_to_the_layer_before_them():
     assert np.abs(at_input - at_layer).max() > 1e-3
 
 
-def test_models_of_one_architecture_with_shortcuts_are_traced_once(monkeypatch):
-    traced, graph = [], Network.graph
+def test_twelve_resnets_are_traced_once_for_each_measure(monkeypatch):
+    made, traced, graph, init = [], [], Network.graph, Network.__init__
 
     def counted(self, key, build):
         return graph(self, key, lambda: traced.append(key) or build())
 
+    def counted_init(self, *arguments):
+        made.append(self)
+        init(self, *arguments)
+
     monkeypatch.setattr(Network, "graph", counted)
-    values = {
-        complexity("gi_intra_l1", batches=1)(
-            initialized(residual(SHAPE), seed), dataset(INPUTS, LABELS)
-        )
-        for seed in range(12)
-    }
-    assert len(traced) <= 1
-    assert len(values) > 1
+    monkeypatch.setattr(Network, "__init__", counted_init)
+    names = ("gi_intra_l1", "contre_accuracy", "inverse_margin")
+    found, after = [], []
+    for seed in range(12):
+        model = initialized(residual(SHAPE), seed)
+        found.append(complexities(names, batches=1)(model, dataset(INPUTS, LABELS)))
+        after.append(len(traced))
+    assert len(set(after)) == 1  # the first model's, or none where another test had them
+    assert len(made) <= 1
+    assert len(traced) == len(set(traced))
+    assert all(len({values[name] for values in found}) > 1 for name in names)
 
 
 @pytest.mark.parametrize(
