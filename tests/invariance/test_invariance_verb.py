@@ -89,7 +89,8 @@ def test_training_images_of_bytes_are_enough(tmp_path, capsys):
     model.set_weights([np.ones((64, 2)) * [0, 1 / 64], np.array([0.3, 0])])
     model.save(tmp_path / "mine.keras")
     np.savez(tmp_path / "bytes.npz", x_train=images.astype(np.uint8), y_train=labels)
-    arguments = (tmp_path / "mine.keras", "--data", f"npz:{tmp_path / 'bytes.npz'}", *QUICK)
+    data = f"npz:{tmp_path / 'bytes.npz'}"
+    arguments = (tmp_path / "mine.keras", "--data", data, *QUICK, "-o", tmp_path / "a.png")
     assert run_verb(invariance, *arguments) == 0
     assert "accuracy without perturbation: 1.0000" in capsys.readouterr().out
     assert run_verb(invariance, *arguments, "--scale", "unit") == 0
