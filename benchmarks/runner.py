@@ -126,10 +126,14 @@ def timed(command: list[object]) -> tuple[float, float]:
 
 def write_zoo(task: Path, models: int) -> None:
     """Random networks in two widths by turns, and random data."""
+    from ingestion.arrays import Split
+    from ingestion.shards import write_shards
     from ingestion.weights import write_weights
 
     rng = np.random.default_rng(0)
-    write_data(task / "dataset_1" / "train", rng)
+    inputs = rng.normal(size=(EXAMPLES, *SHAPE)).astype(np.float32)
+    labels = np.arange(EXAMPLES, dtype=np.int32) % CLASSES
+    write_shards(task / "dataset_1" / "train", Split(inputs, labels))
     for number in range(models):
         folder, width = task / f"model_{number}", (8, 10)[number % 2]
         folder.mkdir()
@@ -147,23 +151,6 @@ def write_zoo(task: Path, models: int) -> None:
                 for i, s in enumerate(shapes)
             ],
         )
-
-
-def write_data(folder: Path, rng: np.random.Generator) -> None:
-    """One shard in the competition's format."""
-    import tensorflow as tf
-
-    def feature(tensor: tf.Tensor) -> tf.train.Feature:
-        value = [tf.io.serialize_tensor(tensor).numpy()]
-        return tf.train.Feature(bytes_list=tf.train.BytesList(value=value))
-
-    folder.mkdir(parents=True)
-    with tf.io.TFRecordWriter(str(folder / "shard_0.tfrecord")) as writer:
-        for number in range(EXAMPLES):
-            inputs = tf.constant(rng.normal(size=SHAPE), tf.float32)
-            parts = {"inputs": feature(inputs), "output": feature(tf.constant(number % CLASSES))}
-            example = tf.train.Example(features=tf.train.Features(feature=parts))
-            writer.write(example.SerializeToString())
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ paper finds sigma on all training data, we on 250 examples; `sigma` says what th
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -25,111 +26,92 @@ from pgdl_measures.norms.fused import fused_network
 from pgdl_measures.norms.layer_norms import distances
 from pgdl_measures.norms.sigma import EPSILON, perturbation_size
 
+Vector = np.ndarray  # of all fused kernels
+Measure = Callable[..., float]
 
-def pacbayes_init(
-    subject: Subject,
-    *,
-    noise: str = "deviation",
-    examples: int = 250,
-    draws: int = 10,
-    depth: int = 15,
-    seed: int = 0,
-) -> float:
+
+def _weights(subject: Subject) -> Vector:
+    """w"""
+    return np.concatenate([kernel.ravel() for kernel in fused_network(subject).kernels])
+
+
+def _distance(subject: Subject) -> Vector:
+    """w - w^0"""
+    return np.concatenate([kernel.ravel() for kernel in distances(subject)])
+
+
+def _measure(
+    *vectors: Callable[[Subject], Vector], magnitude_aware: bool = False
+) -> Callable[[Measure], Measure]:
+    """Makes a measure, with the options of the search, of a formula in m, sigma and vectors."""
+
+    def measure_of(formula: Measure) -> Measure:
+        def measure(
+            subject: Subject,
+            *,
+            noise: str = "deviation",
+            examples: int = 250,
+            draws: int = 10,
+            depth: int = 15,
+            seed: int = 0,
+        ) -> float:
+            found = [vector(subject) for vector in vectors]  # raises before the long search
+            sizes = (examples, draws, depth, seed)
+            sigma = perturbation_size(subject, magnitude_aware, *sizes, noise)
+            return formula(subject.data.total, sigma, *found)
+
+        measure.__name__, measure.__doc__ = formula.__name__, formula.__doc__
+        return measure
+
+    return measure_of
+
+
+@_measure(_distance)
+def pacbayes_init(m: int, sigma: float, away: Vector) -> float:
     """sqrt((||w - w^0||^2 / (4 sigma^2) + log(m / sigma) + 10) / m) (28)."""
-    reference = _vector(distances(subject))
-    sigma = perturbation_size(subject, False, examples, draws, depth, seed, noise)
-    return _bound(subject, np.sum(reference**2) / (4 * sigma**2), sigma)
+    return _bound(m, np.sum(away**2) / (4 * sigma**2), sigma)
 
 
-def pacbayes_orig(
-    subject: Subject,
-    *,
-    noise: str = "deviation",
-    examples: int = 250,
-    draws: int = 10,
-    depth: int = 15,
-    seed: int = 0,
-) -> float:
+@_measure(_weights)
+def pacbayes_orig(m: int, sigma: float, weights: Vector) -> float:
     """sqrt((||w||^2 / (4 sigma^2) + log(m / sigma) + 10) / m) (29)."""
-    reference = _vector(fused_network(subject).kernels)
-    sigma = perturbation_size(subject, False, examples, draws, depth, seed, noise)
-    return _bound(subject, np.sum(reference**2) / (4 * sigma**2), sigma)
+    return _bound(m, np.sum(weights**2) / (4 * sigma**2), sigma)
 
 
-def pacbayes_flatness(
-    subject: Subject,
-    *,
-    noise: str = "deviation",
-    examples: int = 250,
-    draws: int = 10,
-    depth: int = 15,
-    seed: int = 0,
-) -> float:
+@_measure()
+def pacbayes_flatness(m: int, sigma: float) -> float:
     """sqrt(1 / (sigma^2 m)) (30)."""
-    sigma = perturbation_size(subject, False, examples, draws, depth, seed, noise)
-    return math.sqrt(1 / (sigma**2 * subject.data.total))
+    return math.sqrt(1 / (sigma**2 * m))
 
 
-def pacbayes_mag_init(
-    subject: Subject,
-    *,
-    noise: str = "deviation",
-    examples: int = 250,
-    draws: int = 10,
-    depth: int = 15,
-    seed: int = 0,
-) -> float:
+@_measure(_distance, magnitude_aware=True)
+def pacbayes_mag_init(m: int, sigma: float, away: Vector) -> float:
     """sqrt((sum_i log((e^2 + (s^2 + 1) ||w - w^0||^2 / omega) / (e^2 + s^2 |w_i - w_i^0|^2)) / 4
     + log(m / s) + 10) / m) with s = sigma', e = epsilon (31)."""
-    away = _vector(distances(subject))
-    sigma = perturbation_size(subject, True, examples, draws, depth, seed, noise)
-    return _bound(subject, _magnitude_term(away, away, sigma), sigma)
+    return _bound(m, _magnitude_term(away, away, sigma), sigma)
 
 
-def pacbayes_mag_orig(
-    subject: Subject,
-    *,
-    noise: str = "deviation",
-    examples: int = 250,
-    draws: int = 10,
-    depth: int = 15,
-    seed: int = 0,
-) -> float:
+@_measure(_weights, _distance, magnitude_aware=True)
+def pacbayes_mag_orig(m: int, sigma: float, weights: Vector, away: Vector) -> float:
     """sqrt((sum_i log((e^2 + (s^2 + 1) ||w||^2 / omega) / (e^2 + s^2 |w_i - w_i^0|^2)) / 4
     + log(m / s) + 10) / m) with s = sigma', e = epsilon (32)."""
-    away = _vector(distances(subject))
-    sigma = perturbation_size(subject, True, examples, draws, depth, seed, noise)
-    weights = _vector(fused_network(subject).kernels)
-    return _bound(subject, _magnitude_term(weights, away, sigma), sigma)
+    return _bound(m, _magnitude_term(weights, away, sigma), sigma)
 
 
-def pacbayes_mag_flatness(
-    subject: Subject,
-    *,
-    noise: str = "deviation",
-    examples: int = 250,
-    draws: int = 10,
-    depth: int = 15,
-    seed: int = 0,
-) -> float:
+@_measure(magnitude_aware=True)
+def pacbayes_mag_flatness(m: int, sigma: float) -> float:
     """sqrt(1 / (sigma'^2 m)) (33)."""
-    sigma = perturbation_size(subject, True, examples, draws, depth, seed, noise)
-    return math.sqrt(1 / (sigma**2 * subject.data.total))
+    return math.sqrt(1 / (sigma**2 * m))
 
 
-def _vector(kernels: list[np.ndarray]) -> np.ndarray:
-    return np.concatenate([kernel.ravel() for kernel in kernels])
-
-
-def _magnitude_term(reference: np.ndarray, away: np.ndarray, sigma: float) -> float:
+def _magnitude_term(reference: Vector, away: Vector, sigma: float) -> float:
     numerator = EPSILON**2 + (sigma**2 + 1) * np.sum(reference**2) / reference.size
     denominators = EPSILON**2 + sigma**2 * away**2
     return float(np.sum(np.log(numerator / denominators))) / 4
 
 
-def _bound(subject: Subject, term: float, sigma: float) -> float:
-    examples = subject.data.total
-    squared = (term + math.log(examples / sigma) + 10) / examples
+def _bound(m: int, term: float, sigma: float) -> float:
+    squared = (term + math.log(m / sigma) + 10) / m
     if squared < 0:
         raise MeasureError(
             f"the bound is the square root of {squared:.6g}: its sum over the weights is "

@@ -53,21 +53,11 @@ def write_model(folder: Path, *, seed: int, filters: int = 3, mark: float = 0.0)
 
 
 def write_data(task: Path, examples: int, *, seed: int = 0) -> None:
-    import tensorflow as tf
+    from corpora import write_shards  # imports TensorFlow
 
-    def feature(tensor: tf.Tensor) -> tf.train.Feature:
-        value = [tf.io.serialize_tensor(tensor).numpy()]
-        return tf.train.Feature(bytes_list=tf.train.BytesList(value=value))
-
-    folder = task / "dataset_1" / "train"
-    folder.mkdir(parents=True)
-    rng = np.random.default_rng(seed)
-    with tf.io.TFRecordWriter(str(folder / "shard_0.tfrecord")) as writer:
-        for number in range(examples):
-            inputs = tf.constant(rng.normal(size=SHAPE), tf.float32)
-            parts = {"inputs": feature(inputs), "output": feature(tf.constant(number % CLASSES))}
-            example = tf.train.Example(features=tf.train.Features(feature=parts))
-            writer.write(example.SerializeToString())
+    inputs = np.random.default_rng(seed).normal(size=(examples, *SHAPE))
+    labels = np.arange(examples) % CLASSES
+    write_shards(task / "dataset_1" / "train", inputs, labels, shards=1)
 
 
 def start_pgdl_run(*arguments: object, toolkit: Path = ROOT) -> subprocess.Popen[str]:
