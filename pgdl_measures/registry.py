@@ -15,6 +15,7 @@ from pgdl_measures.base import COSTS, Measure
 from pgdl_measures.competition import entries as competition
 from pgdl_measures.contre import entries as contre
 from pgdl_measures.errors import PgdlError, UnknownNameError
+from pgdl_measures.neighbours import entries as neighbours
 from pgdl_measures.norms import entries as norms
 from pgdl_measures.response_curves import entries as mixup_curves
 from pgdl_measures.response_curves import invariance_entries as invariance
@@ -87,6 +88,6 @@ def _known(name: str) -> list[str]:
     return [f"{sign}{n}" for n in at_layer.union(_measures)]
 
 
-for _family in (mixup_curves, contre, invariance, adversarial, norms, competition):
+for _family in (mixup_curves, contre, invariance, adversarial, norms, competition, neighbours):
     for _measure in _family.entries():
         register(_measure)
