@@ -12,6 +12,7 @@ import json
 import math
 from typing import Any
 
+from scoring.bootstrap import Interval
 from scoring.kit.results import kit_lines
 from scoring.report.leaderboard import Entry, Leaderboard, Row
 from scoring.report.notes import PARTIAL, notes
@@ -98,17 +99,21 @@ def exact(row: Row, task: str | None = None) -> float | None:
 
 def average_sheet(board: Leaderboard) -> Sheet:
     """The average of every measure over the tasks, and its score on each."""
+    intervals = any(row.interval is not None for row in board.rows)
     rows = tuple(
         (
             f"{row.measure}{'' if row.is_whole else MARK}",
             exact(row),
+            *((_range(row.interval),) if intervals else ()),
             row.tasks_scored,
             *(_times_100(row.entries[task].score) for task in board.tasks),
+            row.kendall,
             row.seconds,
         )
         for row in board.rows
     )
-    headers = ("measure", "average", "tasks", *board.tasks, "s/model")
+    interval = ("95 % interval",) if intervals else ()
+    headers = ("measure", "average", *interval, "tasks", *board.tasks, "Kendall", "s/model")
     return Sheet("all tasks: CMI x 100", headers, rows)
 
 
@@ -130,9 +135,7 @@ def _task_sheet(board: Leaderboard, task: str) -> Sheet:
 def _task_cells(entry: Entry, robust: tuple[Cell, ...]) -> tuple[Cell, ...]:
     return (
         _times_100(entry.score),
-        None
-        if entry.interval is None
-        else f"{100 * entry.interval.low:5.2f} to {100 * entry.interval.high:5.2f}",
+        _range(entry.interval, 100),
         entry.kendall,
         entry.spearman,
         *robust,
@@ -184,6 +187,10 @@ def _rank_numbers(entry: Entry) -> dict[str, Any]:
         found |= {f"{name}_low": bounds.low, f"{name}_high": bounds.high}
     psi = entry.rank_intervals.get("psi")
     return found if psi is None else {**found, "psi": psi.value}
+
+
+def _range(bounds: Interval | None, times: float = 1) -> str | None:
+    return None if bounds is None else f"{times * bounds.low:5.2f} to {times * bounds.high:5.2f}"
 
 
 def _times_100(score: float | None) -> float | None:

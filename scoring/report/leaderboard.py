@@ -11,7 +11,7 @@ were scored on more, because its average is over other tasks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from scoring.bootstrap import Interval
+from scoring.bootstrap import Interval, centred, draw
 from scoring.cmi import Cmi, cmi
 from scoring.cmi_intervals import cmi_intervals
 from scoring.errors import ScoringError
@@ -37,6 +37,8 @@ _NO_FILE = "no predictions"
 
 
 FEW_MODELS = 12  # fewer tell nothing of a measure: a perfect score may be chance
+FEW_TASKS = 5  # fewer say nothing of other tasks
+_REPLICATES = 1000  # of whole tasks
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +77,27 @@ class Row:
         """How much of the reference the average is over: `7 of 8`."""
         return f"{len(self.scores.scored)} of {len(self.scores.tasks)}"
 
+    @cached_property
+    def interval(self) -> Interval | None:
+        """The interval of the average, from resamples of whole tasks; None for too few of them.
+
+        What a task's score owes to its models is part of how the scores of tasks differ.
+        """
+        scores = np.array(self.scores.scored)
+        if len(scores) < FEW_TASKS:
+            return None
+        found = 100.0 * scores[draw(len(scores), _REPLICATES, seed=0)].mean(axis=1)
+        return centred(self.scores.average, found, _REPLICATES, 0.95, (0.0, 100.0))
+
+    @property
+    def kendall(self) -> float | None:
+        """Kendall's tau, as the mean over the tasks that have it."""
+        return _mean(entry.kendall for entry in self.entries.values())
+
     @property
     def seconds(self) -> float | None:
         """Seconds per model, as the mean over the tasks that recorded them."""
-        found = [entry.seconds for entry in self.entries.values() if entry.seconds is not None]
-        return float(np.mean(found)) if found else None
+        return _mean(entry.seconds for entry in self.entries.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +109,7 @@ class Leaderboard:
     robust: RobustResults | None = None  # if asked for
     replicates: int = 0  # resamples behind each interval; 0 is without intervals
     outdated: tuple[str, ...] = ()  # combinations of outdated values of their measures
+    beside: tuple[str, ...] = ()  # what is to be known of published rows among these
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
@@ -236,6 +255,12 @@ def _intervals(
     except ScoringError:
         return {}, ranks
     return dict(zip(scores, of_scores)), ranks
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """Of those that are known."""
+    found = [value for value in values if value is not None]
+    return float(np.mean(found)) if found else None
 
 
 def _correlation(

@@ -20,7 +20,7 @@ PARTIAL = "not scored on all tasks: its average covers fewer tasks"
 
 def notes(board: Leaderboard) -> tuple[str, ...]:
     """All notes, the most general first."""
-    found = list(board.run.problems)
+    found = [*board.beside, *board.run.problems]
     if board.not_run:
         found.append(f"not run, so no average covers all tasks: {_listed(board.not_run)}")
     if board.outdated:

@@ -10,6 +10,7 @@ from starting_kit_adapter.terminal.board import (
     add_replicates,
     add_robust,
     add_source,
+    beside_results,
     evaluate_csv,
     read_board,
     text_of,
@@ -26,6 +27,7 @@ examples:
   pgdl table out/ --reference reference_data/ --format csv -o table.csv
   pgdl table out/ -m gi_intra_l0,-mixup             only these; a minus negates a measure
   pgdl table out/ --layout paper                    tasks as columns, the best of each marked
+  pgdl table out/ --against mini                    beside the published results of all measures
   pgdl table out/ --robust                          and how measures do in their worst environment
   pgdl table --csv runs.csv --robust                runs from elsewhere: hp.*, complexity.*, gen.gap
 
@@ -43,6 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_source(parser, required=False)
     parser.add_argument("--csv", type=Path, metavar="FILE", help="a row per run, instead of OUT")
     parser.add_argument("--robust", action="store_true", help="judge by the worst environment too")
+    parser.add_argument(
+        "--against",
+        metavar="RESULTS",
+        help="show published results beside the run: `mini` (`pgdl zoo suite mini`), or a folder",
+    )
     add_replicates(parser)
     add_robust(parser)
     parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
@@ -68,7 +75,11 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.layout == "paper" and args.format not in ("text", "markdown"):
         raise ScoringError(f"--layout paper is for --format text or markdown, not {args.format}")
+    if args.against is not None and args.robust:
+        raise ScoringError("published results have no robust evaluation beside a run: give either")
     board, _ = read_board(args, robust=args.robust)
+    if args.against is not None:
+        board = beside_results(board, args)
     _write(_of_board(board, args.format, args.layout), args.output)
     return 0 if all(row.is_whole for row in board.rows) else 1
 

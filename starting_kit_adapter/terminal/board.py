@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from scoring.report.sheets import Sheet
     from scoring.robust.evaluation import Evaluation
 
+_RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+
 
 def add_source(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Where the results of the run and the known gaps are."""
@@ -94,6 +96,28 @@ def read_board(args: argparse.Namespace, *, robust: bool) -> tuple[Leaderboard, 
         with Progress(len(board.tasks), "tasks evaluated") as progress:
             board = with_robust(board, reference, **sizes, step=progress.step)
     return board, reference
+
+
+def beside_results(board: Leaderboard, args: argparse.Namespace) -> Leaderboard:
+    """The leaderboard with the published results of `--against`, with progress shown."""
+    from scoring.report.published_runs import beside_published
+
+    folder = _RESULTS / args.against
+    if not folder.is_dir():
+        folder = Path(args.against)
+    if not folder.is_dir():
+        known = sorted(path.parent.name for path in _RESULTS.glob("*/reference"))
+        raise ScoringError(
+            f"there are no published results {args.against!r}; expected a folder"
+            + (
+                f" or {', '.join(known)}"
+                if known
+                else ": named ones are in a checkout of pgdl only"
+            )
+        )
+    with Progress(len(board.tasks), "tasks scored") as progress:
+        sizes = {"replicates": args.replicates, "step": progress.step}
+        return beside_published(board, folder, folder.resolve().name, **sizes)
 
 
 def evaluate_csv(args: argparse.Namespace) -> Evaluation:

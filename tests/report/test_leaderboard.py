@@ -85,7 +85,7 @@ def test_json_and_csv_hold_the_numbers_of_scores_json(
 def test_markdown_keeps_its_columns_whatever_the_names(board: Leaderboard) -> None:
     table = [line for line in to_markdown(board).splitlines() if line.startswith("|")]
     assert "&lt;b>odd & $x$" in "\n".join(table)
-    assert {line.count("|") for line in table[:5]} == {len(board.tasks) + 5}
+    assert {line.count("|") for line in table[:5]} == {len(board.tasks) + 6}
 
 
 def test_a_measure_without_a_task_is_marked_and_stands_last(tmp_path: Path) -> None:
