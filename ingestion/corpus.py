@@ -12,6 +12,7 @@ are ignored, and the path of a single task is a corpus of one task.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from typing import Any
 from ingestion.errors import CorpusError
 from pgdl_measures.base import IMAGES, INITIAL
 from pgdl_measures.errors import UnknownNameError
-from scoring.files import parse_json
+from scoring.files import load_json
 
 KERAS_CONFIG = "keras_config"  # in config.json, where `model_config` cannot say what a model is
 JUNK = (".DS_Store", "__MACOSX")
@@ -50,10 +51,10 @@ class Task:
         read from the first model."""
         found = set()
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            config = parse_json((self.folder / self.model_ids[0] / "config.json").read_bytes())
+            config = load_json(self.folder / self.model_ids[0] / "config.json")
             if len(config["input_shape"]) == 3:
                 found.add(IMAGES)
-        if all((self.folder / m / "weights_init.hdf5").is_file() for m in self.model_ids):
+        if all(os.path.isfile(self.folder / m / "weights_init.hdf5") for m in self.model_ids):
             found.add(INITIAL)
         return frozenset(found)
 
@@ -70,7 +71,7 @@ class Task:
         path = self.model_folder(model_id) / "config.json"
         name = None
         with contextlib.suppress(OSError, ValueError, AttributeError):
-            name = parse_json(path.read_bytes()).get("dataset", FIRST_DATASET)
+            name = load_json(path).get("dataset", FIRST_DATASET)
         if name not in self.datasets:
             raise CorpusError(
                 path,

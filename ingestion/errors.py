@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import lzma
+import os
+import stat
 import zipfile
 import zlib
 from pathlib import Path
@@ -27,6 +29,23 @@ class CorpusError(PgdlError):
 
 class ZooError(PgdlError):
     """A zoo cannot be built or added to as asked; the message says why and what to do instead."""
+
+
+def check_file(path: Path, need: str) -> None:
+    """Raises a `CorpusError` where there is no regular file that may be read.
+
+    A pipe or a device is refused before it is opened: it may never end.
+    """
+    try:
+        status = path.stat()
+    except FileNotFoundError as error:
+        raise CorpusError(path, f"is missing; {need}") from error
+    except OSError as error:
+        raise CorpusError(path, f"cannot be read ({error.strerror})") from error
+    if not stat.S_ISREG(status.st_mode):
+        raise CorpusError(path, f"is not a regular file; {need}")
+    if not os.access(path, os.R_OK):
+        raise CorpusError(path, "cannot be read (Permission denied)")
 
 
 def first_line(error: BaseException) -> str:

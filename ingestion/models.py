@@ -13,6 +13,7 @@ against the model before the first one is set, so a model is loaded whole or not
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,11 @@ import tensorflow as tf
 
 from ingestion.corpus import KERAS_CONFIG, is_chain
 from ingestion.custom import Custom
-from ingestion.errors import CorpusError, first_line
+from ingestion.errors import CorpusError, check_file, first_line
 from ingestion.keras_graph import Graph, build_graph
 from ingestion.keras_names import leaf_layers
 from ingestion.weights import read_weights
-from scoring.files import parse_json
+from scoring.files import load_json
 
 # fmt: off
 LAYERS = frozenset({
@@ -65,7 +66,7 @@ def load_model(folder: Path, custom: Custom | None = None) -> tf.keras.Model:
     # Only the layers of the kit's chains stand in one order under every Keras.
     by_name = not is_chain(config)
     initial_path = folder / "weights_init.hdf5"
-    if initial_path.is_file():
+    if os.path.lexists(initial_path):
         _set_weights(model, initial_path, by_name)
         model.initial_weights = model.get_weights()
     _set_weights(model, folder / "weights.hdf5", by_name)
@@ -74,12 +75,9 @@ def load_model(folder: Path, custom: Custom | None = None) -> tf.keras.Model:
 
 def read_config(path: Path) -> dict[str, Any]:
     """A parsed `config.json`, checked to have its two parts."""
-    if not path.is_file():
-        raise CorpusError(path, "is missing; a model needs its configuration")
+    check_file(path, "a model needs its configuration")
     try:
-        if path.stat().st_size > _LARGEST_CONFIG:
-            raise ValueError(f"it has more than {_LARGEST_CONFIG} bytes")
-        config = parse_json(path.read_bytes())
+        config = load_json(path, _LARGEST_CONFIG)
     except (OSError, ValueError) as error:
         raise CorpusError(path, f"is not JSON ({error})") from error
     if not isinstance(config, dict) or "input_shape" not in config:

@@ -15,7 +15,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from ingestion.errors import CorpusError
+from ingestion.errors import CorpusError, check_file
 from ingestion.hdf5 import Shape, member, names, opened, read_array
 
 Expected = tuple[str, list[Shape]]  # the name of a layer and the shapes of its weights
@@ -104,8 +104,7 @@ def _write_names(group: Any, attribute: str, values: Sequence[str]) -> None:
 @contextlib.contextmanager
 def _root(path: Path) -> Iterator[Any]:
     """The group that has the layers."""
-    if not path.is_file():
-        raise CorpusError(path, "is missing; a model needs its weights")
+    check_file(path, "a model needs its weights")
     with opened(path) as file:
         found = member(file, "model_weights", path) or file
         if "layer_names" not in found.attrs and "layer_names0" not in found.attrs:

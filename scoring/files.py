@@ -1,7 +1,7 @@
 """Reading and writing files, for scoring and ingestion: strict JSON in, whole files out.
 
-`parse_json`, `replace_file` and `count_tfrecords` raise ValueError and OSError, of which each
-package makes an error of its own; the other functions raise `ScoringError`.
+`parse_json`, `load_json`, `replace_file` and `count_tfrecords` raise ValueError and OSError, of
+which each package makes an error of its own; the other functions raise `ScoringError`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import stat
 import struct
 from collections import Counter
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from scoring.errors import ScoringError
 
 _JUNK = (".DS_Store", "__MACOSX", "._")  # what macOS leaves in folders and archives
 _LENGTH = struct.Struct("<Q")
+_LARGEST_JSON = 1 << 28  # bytes; 5,000 models of 10 hyperparameters have a hundredth of that
 
 
 def is_junk(path: Path) -> bool:
@@ -34,10 +36,20 @@ def parse_json(data: bytes | str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
+def load_json(path: Path, largest: int = _LARGEST_JSON) -> Any:
+    """The JSON value in a regular file; a pipe or a device, which may never end, is not opened."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError("it is not a regular file")
+    if status.st_size > largest:
+        raise ValueError(f"it has {status.st_size} bytes; expected at most {largest}")
+    return parse_json(path.read_bytes())
+
+
 def read_json_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file, or a `ScoringError` that names the file and what is wrong."""
     try:
-        content = parse_json(path.read_bytes())
+        content = load_json(path)
     except OSError as error:
         raise ScoringError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:

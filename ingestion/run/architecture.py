@@ -14,7 +14,7 @@ from typing import Any
 
 from ingestion.corpus import KERAS_CONFIG
 from ingestion.run.digests import digest
-from scoring.files import parse_json
+from scoring.files import load_json
 
 _NAMES = re.compile("name")
 _TRAINING_ONLY = re.compile(
@@ -25,7 +25,7 @@ _TRAINING_ONLY = re.compile(
 def architecture(folder: Path) -> str:
     """A digest of what is computed; a configuration that cannot be read is like no other."""
     try:
-        config = parse_json((folder / "config.json").read_bytes())
+        config = load_json(folder / "config.json")
         return _digest(config, _TRAINING_ONLY)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return str(folder)

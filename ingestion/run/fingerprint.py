@@ -9,6 +9,7 @@ among the times, because no program can set it back.
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.custom import custom_files
+from ingestion.errors import CorpusError
 from ingestion.run.digests import code_digest, digest, file_digest
 from ingestion.source_closure import closure, is_ours
 from pgdl_measures.base import Measure
@@ -32,7 +34,11 @@ _SMALL = 1 << 16  # bytes; reading so many takes as long as opening the file
 
 def stamp(files: Sequence[Path]) -> Stamp:
     """The stamp of the files as they are now; reads them."""
-    return Stamp(glance(files), content(files))
+    try:
+        return Stamp(glance(files), content(files))
+    except OSError as error:
+        path = Path(error.filename or files[0].parent)
+        raise CorpusError(path, f"cannot be read ({error.strerror})") from error
 
 
 class FileCheck:
@@ -42,9 +48,12 @@ class FileCheck:
         self._glance, self._content = cache(glance), cache(content)
 
     def unchanged(self, files: Sequence[Path], stamp: Stamp) -> bool:
-        """Whether the files are those of the stamp."""
+        """Whether the files are those of the stamp; one that cannot be read is another one."""
         key = tuple(files)
-        return self._glance(key) == stamp.glance or self._content(key) == stamp.content
+        try:
+            return self._glance(key) == stamp.glance or self._content(key) == stamp.content
+        except OSError:
+            return False
 
 
 def model_files(folder: Path, custom: Sequence[str] = ()) -> list[Path]:
@@ -53,7 +62,7 @@ def model_files(folder: Path, custom: Sequence[str] = ()) -> list[Path]:
     So a model that could not be built is tried again when its module is named, and one whose module
     changed is computed again.
     """
-    files = [folder / name for name in MODEL_FILES if (folder / name).is_file()]
+    files = [folder / name for name in MODEL_FILES if os.path.isfile(folder / name)]
     if custom and files and _CUSTOM_LAYER.search(files[0].read_bytes()):
         files += custom_files(tuple(custom))
     return files

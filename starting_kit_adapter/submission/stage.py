@@ -31,7 +31,7 @@ def visible_files(task: Task) -> dict[str, Path]:
     for model_id in task.model_ids:
         for name in _MODEL_FILES:
             path = task.model_folder(model_id) / name
-            if path.is_file():
+            if os.path.isfile(path):
                 files[f"{task.name}/{model_id}/{name}"] = path.resolve()
     return files
 

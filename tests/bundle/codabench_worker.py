@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from live_processes import PATIENCE
 
 yaml = pytest.importorskip("yaml")
 
@@ -94,7 +95,7 @@ class Worker:
             env={**self._environment, "PYTHONUNBUFFERED": "1"},
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=PATIENCE,
             check=False,
         )
         self.log += done.stdout + done.stderr

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from corpora import write_task
+from live_processes import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -67,7 +68,7 @@ def start(corpus: Path, folder: Path, *options: str, **modules: str) -> subproce
 def ingest(corpus: Path, folder: Path, *options: str, **modules: str) -> tuple[int, str]:
     """The exit code and what was said."""
     process = start(corpus, folder, *options, **modules)
-    printed, errors = process.communicate(timeout=120)
+    printed, errors = process.communicate(timeout=PATIENCE)
     assert "starting_kit_adapter/ingestion.py" not in errors, errors  # a traceback of the host
     return process.returncode, printed + errors
 
@@ -150,12 +151,12 @@ time.sleep(600)
 def test_stopping_the_program_ends_the_submission(number, small_corpus, mark, tmp_path):
     source = f"MARK = {mark!r}\n{ESCAPE}\ntime.sleep(600)\n"
     process = start(small_corpus, tmp_path, tensorflow=source)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not running(mark):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.1)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 128 + number
     cause = "interrupted" if number == signal.SIGINT else f"stopped by {number.name}"
     assert errors == f"{cause}; the tasks finished before have their files\n"

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from live_processes import PATIENCE
 
 from ingestion.corpus import Task, find_corpus
 from starting_kit_adapter.ingestion import main, run_task
@@ -31,7 +32,7 @@ def ingest(corpus: Path, folder: Path, submission: str) -> subprocess.CompletedP
         env=variables,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -77,6 +77,7 @@ BAD: dict[str, tuple[Callable[[h5py.Group, str], object], str]] = {
     "ragged": (_dataset(shape=(3, 2), dtype=h5py.vlen_dtype("f4")), "is of type object"),
     "compound": (_dataset(data=np.zeros((3, 2), COMPOUND)), "expected real numbers"),
     "empty": (_dataset(data=h5py.Empty("f4")), r"shapes \[None"),
+    "never written": (_dataset(shape=(3, 2), dtype="f4"), "declares .* but has none"),
     "no numbers": (_dataset(data=np.zeros((0, 2))), r"shapes \[\(0, 2\)"),
     "one number": (_dataset(data=1.0), r"shapes \[\(\)"),
     "a huge chunk": (

@@ -13,11 +13,14 @@ from html import escape
 from pathlib import Path
 
 import pytest
+from live_processes import PATIENCE
 
 CHROMIUM = shutil.which("chromium")
+# Ubuntu has a program of that name which only says that there is none.
+IS_THERE = CHROMIUM and subprocess.run([CHROMIUM, "--version"], capture_output=True).returncode == 0
 
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="there is no chromium (Debian: apt-get install chromium)"
+    not IS_THERE, reason="there is no chromium (Debian: apt-get install chromium)"
 )
 
 PHONE = 390
@@ -48,7 +51,7 @@ def browse(page: str, folder: Path, *options: str) -> subprocess.CompletedProces
         [str(CHROMIUM), *flags, *options, file.as_uri()],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=True,
     )
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -60,11 +61,23 @@ def write_data(task: Path, examples: int, *, seed: int = 0) -> None:
     write_shards(task / "dataset_1" / "train", inputs, labels, shards=1)
 
 
-def start_pgdl_run(*arguments: object, toolkit: Path = ROOT) -> subprocess.Popen[str]:
-    """`pgdl run …` of a copy of the toolkit, with the measures of this folder at hand."""
+def start_pgdl_run(
+    *arguments: object, toolkit: Path = ROOT, prefix: Sequence[str] = ()
+) -> subprocess.Popen[str]:
+    """`pgdl run …` of a copy of the toolkit, with the measures of this folder at hand.
+
+    `prefix` is a command that starts it, such as `setpriv …`.
+    """
     path = os.pathsep.join([str(toolkit), str(HERE), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
-        [sys.executable, "-m", "starting_kit_adapter.cli.main", "run", *map(str, arguments)],
+        [
+            *prefix,
+            sys.executable,
+            "-m",
+            "starting_kit_adapter.cli.main",
+            "run",
+            *map(str, arguments),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -73,9 +86,11 @@ def start_pgdl_run(*arguments: object, toolkit: Path = ROOT) -> subprocess.Popen
     )
 
 
-def pgdl_run(*arguments: object, toolkit: Path = ROOT) -> tuple[int, str]:
+def pgdl_run(
+    *arguments: object, toolkit: Path = ROOT, prefix: Sequence[str] = ()
+) -> tuple[int, str]:
     """The exit code of `pgdl run …` and what it printed."""
-    process = start_pgdl_run(*arguments, toolkit=toolkit)
+    process = start_pgdl_run(*arguments, toolkit=toolkit, prefix=prefix)
     printed, _ = process.communicate(timeout=600)
     return process.returncode, printed
 
@@ -86,12 +101,3 @@ def predictions(out: Path, measure: str, task: str = "t") -> dict[str, float]:
 
 def records(out: Path) -> list[dict]:
     return [json.loads(line) for line in (out / "records.jsonl").read_text().splitlines()]
-
-
-def children(pid: int) -> list[int]:
-    """The worker processes of a run."""
-    found = Path(f"/proc/{pid}/task/{pid}/children")
-    threads = Path(f"/proc/{pid}/task")
-    if not found.exists():
-        return []
-    return [int(child) for t in threads.iterdir() for child in (t / "children").read_text().split()]

@@ -6,10 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
+from live_processes import assert_ended, is_alive
 from run_zoo import HERE, ROOT
 
 from ingestion.processes import ChildProcess, Log, cause_of_end
@@ -19,20 +18,6 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(HERE)
 
 def start(word: str, log: Log | None = None) -> ChildProcess:
     return ChildProcess("obedient_child", [word], environment=ENVIRONMENT, output=log)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def assert_ended(*pids: int) -> None:
-    deadline = time.monotonic() + 10
-    while any(map(is_alive, pids)):
-        assert time.monotonic() < deadline, f"still alive: {[p for p in pids if is_alive(p)]}"
-        time.sleep(0.05)
 
 
 def test_messages_go_both_ways() -> None:

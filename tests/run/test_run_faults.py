@@ -12,8 +12,8 @@ from pathlib import Path
 
 import faulty_measures as faults
 import pytest
+from live_processes import PATIENCE, assert_ended, children
 from run_zoo import (
-    children,
     pgdl_run,
     predictions,
     records,
@@ -79,7 +79,7 @@ def test_a_bad_model_costs_itself_alone(undisturbed, tmp_path: Path) -> None:
     )
     death = next(r for r in records(out) if r["model"] == "model_6" and r["errors"])
     assert death["attempt"] == 2  # it may have come from outside
-    assert_ended([int(death["stderr_tail"].split("orphan ")[1].split()[0])])
+    assert_ended(int(death["stderr_tail"].split("orphan ")[1].split()[0]))
     assert f"pgdl run {zoo}" in printed and "--retry-failed" in printed
 
 
@@ -98,7 +98,7 @@ def disturb(zoo: Path, out: Path, kills: int, seed: int) -> dict[str, int]:
         else:
             process.send_signal(rng.choice([signal.SIGKILL, signal.SIGINT, signal.SIGTERM]))
             process.communicate()
-            assert_ended(workers)
+            assert_ended(*workers)
             killed["parent"] += 1
             process = start_pgdl_run(*arguments, "--retry-failed")
     process.kill()
@@ -108,18 +108,9 @@ def disturb(zoo: Path, out: Path, kills: int, seed: int) -> dict[str, int]:
     return killed
 
 
-def assert_ended(workers: list[int]) -> None:
-    """Orphans end by themselves."""
-    for _ in range(100):
-        if not any(Path(f"/proc/{pid}").exists() for pid in workers):
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"workers outlive their parent: {workers}")
-
-
 def test_a_killed_worker_and_a_killed_parent_lose_nothing(zoo, undisturbed, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    arguments = (zoo, "-m", FAULTY, "-o", out, "--workers", 2, "--set", "seconds=0.3")
+    arguments = (zoo, "-m", FAULTY, "-o", out, "--workers", 2, "--set", "seconds=1")
     process = start_pgdl_run(*arguments)
     wait_for_records(out, 2, process)
     os.kill(children(process.pid)[0], signal.SIGKILL)
@@ -127,7 +118,7 @@ def test_a_killed_worker_and_a_killed_parent_lose_nothing(zoo, undisturbed, tmp_
     workers = children(process.pid)
     process.kill()
     process.communicate()
-    assert_ended(workers)
+    assert_ended(*workers)
     with (out / "records.jsonl").open("a") as file:
         file.write('{"task": "t", "mod')  # as if killed in the middle of a line
     finished = {r["model"] for r in records_before_the_last(out)}
@@ -152,7 +143,7 @@ def test_a_stopped_run_keeps_what_is_finished_and_ends_its_workers(
         wait_for_records(out, count_records(out) + 1, process)
         workers = children(process.pid)
         process.send_signal(number)
-        printed, _ = process.communicate(timeout=30)
+        printed, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 128 + number, printed
         assert "Traceback" not in printed and "; run the same command to resume" in printed
         assert workers and not any(Path(f"/proc/{pid}").exists() for pid in workers)
@@ -163,11 +154,10 @@ def test_a_stopped_run_keeps_what_is_finished_and_ends_its_workers(
 
 
 def wait_for_records(out: Path, count: int, process: subprocess.Popen[str]) -> None:
-    for _ in range(2400):
-        if count_records(out) >= count or process.poll() is not None:
-            return
+    deadline = time.monotonic() + PATIENCE
+    while count_records(out) < count and process.poll() is None:
+        assert time.monotonic() < deadline, "no progress"
         time.sleep(0.05)
-    raise AssertionError("no progress")
 
 
 def count_records(out: Path) -> int:

@@ -41,15 +41,15 @@ def test_every_model_ends_once_though_a_node_is_removed(cluster, tmp_path: Path)
             time.sleep(0.1)
         cluster.remove_node(node, allow_graceful=False)
 
-    remover = threading.Thread(target=remove_node)
+    remover = threading.Thread(target=remove_node, daemon=True)  # it waits for the run
     remover.start()
     code, printed = pgdl_run(
         *(zoo, "-m", FAULTY, "-o", there, "--executor", "ray", "--ray-address", cluster.address),
         *("--set", "seconds=1"),
     )
+    assert code == 0, printed
     remover.join()
 
-    assert code == 0, printed
     assert predictions(there, "faulty") == predictions(here, "faulty")
     assert sorted(r["model"] for r in records(there)) == sorted(predictions(here, "faulty"))
     assert len({r["attempt"] for r in records(there)}) == 2  # one was under way on the lost node

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from live_processes import assert_ended, children
 from zoos import TINY_GRID, pgdl_zoo, weight_digests, write_grid
 
 from ingestion.errors import ZooError
@@ -54,9 +55,10 @@ def test_a_killed_build_goes_on_to_the_same_zoo_without_retraining(
     )
     while not _modified(root) and builder.poll() is None:
         time.sleep(0.01)
+    workers = children(builder.pid)
     builder.send_signal(signal.SIGKILL)
     assert builder.wait() == -signal.SIGKILL
-    time.sleep(0.5)  # its worker notices and ends
+    assert_ended(*workers)  # they notice
     finished = _modified(root)
     assert 0 < len(finished) < 8
     assert not (root / "reference_data").exists()  # a partial zoo does not look whole
