@@ -11,7 +11,7 @@ they never reached down to the truth. The *spread* of the replicates is about ri
 percentiles are taken of the replicates shifted to have the observed score as their mean, and cut to
 the statistic's bounds.
 
-What a simulation said (two grids, of tasks 1 and 2; measures that share 0, 0.6 and 0.9 of the
+Found by simulation (two grids, of tasks 1 and 2; measures that share 0, 0.6 and 0.9 of the
 gap's noise; 80 zoos each; how often a nominal 95 % interval held the score of a 15 times larger
 zoo): centred 85-100 %, plain percentiles 0-98 %. The 85 % is 54 models and a measure without any
 information. Half-samples without replacement, centred alike, held it in 95-99 %, but are up to 24 %

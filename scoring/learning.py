@@ -1,4 +1,4 @@
-"""What runs teach a predictor of gaps, and how well it does on tasks that it has not seen.
+"""Learns a predictor of gaps from runs, and judges it on tasks that it has not seen.
 
 The judgement leaves out one task at a time. Beside the predictor stand two simpler ones: the mean
 gap of the other tasks, and the best single measure, calibrated in the same way and chosen on the

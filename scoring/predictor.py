@@ -53,7 +53,7 @@ def inputs_of(values: Floats, units: Sequence[str]) -> Floats:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The predicted gap of one model, and the interval that holds it 9 times of 10."""
+    """The predicted gap of one model, and the interval that holds it 9 times out of 10."""
 
     gap: float
     low: float
@@ -122,7 +122,7 @@ class Predictor:
 def from_json(content: Mapping[str, Any], where: str) -> Predictor:
     """The predictor of parsed JSON; `where` is named in errors."""
     if content.get("format") != FORMAT:
-        raise ScoringError(f"{where}: is no predictor; expected a file that `pgdl learn` wrote")
+        raise ScoringError(f"{where}: is not a predictor; expected a file that `pgdl learn` wrote")
     try:
         fields: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value

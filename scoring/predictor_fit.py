@@ -92,7 +92,7 @@ def _judged(
     targets: Sequence[Floats],
     errors: Sequence[Floats],
 ) -> Predictor:
-    """The predictor with what its errors on tasks that were left out come to."""
+    """The predictor, with its interval and errors from the tasks that were left out."""
     found = [predictor.gap_at(target + error) for target, error in zip(targets, errors)]
     return replace(
         predictor,

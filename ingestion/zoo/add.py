@@ -1,4 +1,4 @@
-"""A network that the user trained joins a zoo."""
+"""Adds a network that the user trained to a zoo."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def add(
 
 
 def _dataset(known: Mapping[str, Any] | None, data: Data | None, model: str, where: str) -> str:
-    """The data set of the task that is the model's."""
+    """The data set of the task that the model was trained on."""
     if known is None:
         return FIRST_DATASET
     there = known["data"] if isinstance(known["data"], list) else [known["data"]]
@@ -120,7 +120,7 @@ def _dataset(known: Mapping[str, Any] | None, data: Data | None, model: str, whe
 
 
 def _next_number(settings: Mapping[str, Any], records: Mapping[int, Any]) -> int:
-    """After all models there are, and all that the task's grid has yet to train."""
+    """The next number after all models of the task and all that its grid has yet to train."""
     augment = settings.get("augment") or {"levels": [None]}
     lists = [*settings.get("grid.hparams", {}).values(), augment["levels"]]
     planned = settings.get("repeats", 0) * math.prod(map(len, lists))

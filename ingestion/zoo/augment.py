@@ -4,7 +4,7 @@ For every cell of a grid networks are trained with no, with partial (half of the
 range) and with full augmentation, from the same initial weights. All of them are tested on images
 that are randomly perturbed over the full range: the test images of such a zoo are stored perturbed.
 Training accuracy, and the target that ends training, are of the training images as they are. How a
-network was augmented stands in its record and is no hyperparameter, so that CMI conditions on the
+network was augmented is in its record and is not a hyperparameter, so that CMI conditions on the
 others, as in Table 3.
 """
 
@@ -65,7 +65,7 @@ def parse_augment(text: str) -> Augment:
 
 
 def augmentation(name: str, level: str, images: np.ndarray) -> Augmentation | None:
-    """Random perturbation within a level's share of the range; `images` tell black and white."""
+    """Random perturbation within a level's share of its range, for images like these."""
     if name == CROPS.perturbation:
         return random_crops
     share = LEVELS[level]

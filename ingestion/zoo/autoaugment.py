@@ -1,10 +1,10 @@
 """The CIFAR-10 policy of AutoAugment (Cubuk et al. 2019), on half of the images.
 
-The competition trained tasks 6 and 7 so: "we randomly apply data augmentation (the cifar10 policy
-from AutoAugment) to half the examples" (the organizers' `pgdl/README.md`). An image draws one of 25
-pairs of operations, and each of the two is applied with its probability. Magnitudes are ten levels
-from nothing to the largest: 0.3 of a shear, 150/331 of a side of a translation, 30 degrees of a
-rotation, 0.9 of an enhancement, four bits less, all levels solarized. Signs are drawn.
+The competition trained tasks 6 and 7 this way: "we randomly apply data augmentation (the cifar10
+policy from AutoAugment) to half the examples" (the organizers' `pgdl/README.md`). An image draws
+one of 25 pairs of operations, and each of the two is applied with its probability. Magnitudes are
+ten levels from nothing to the largest: 0.3 of a shear, 150/331 of a side of a translation, 30
+degrees of a rotation, 0.9 of an enhancement, four bits less, all levels solarized. Signs are drawn.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SHARE = 0.5  # of the images
 
 
 def autoaugment(images: tf.Tensor, seed: tf.Tensor) -> tf.Tensor:
-    """uint8 images [n, h, w, c] after the operations that they draw."""
+    """Applies to each of the uint8 images [n, h, w, c] a pair of operations that it draws."""
     n = images.shape[0]
     pair = tf.random.stateless_uniform([n], [seed, 0], 0, len(_POLICY), tf.int32, alg="philox")
     uniform = tf.random.stateless_uniform([n, 2, 2], [seed, 1], alg="philox")

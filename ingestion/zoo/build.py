@@ -1,7 +1,7 @@
-"""A build: the data, every model of the grid that is not there yet, the references.
+"""A build: the data, every model of the grid that is missing, the references.
 
-The settings of a build stay with the zoo. A build that was interrupted goes on where it stopped
-when it is started with the same settings, and is refused with others: models of one task must
+The settings of a build stay with the zoo. An interrupted build continues when
+it is started again with the same settings, and is refused with others: models of one task must
 differ by their hyperparameters only.
 """
 
@@ -41,8 +41,8 @@ class Plan:
     eps: int | None = None  # of the rescaled protocol, by which the data is made already
 
     def settings(self) -> dict[str, Any]:
-        """What decides the result, as JSON; data is known by its content, and `source` and `scale`
-        are told."""
+        """What decides the result, as JSON; data is identified by its content; `source` and
+        `scale` are for the reader."""
         fingerprints = [data.fingerprint() for data in self.datasets.values()]
         settings = {
             "source": ", ".join(self.sources.values()),
@@ -174,20 +174,20 @@ def _check_settings(zoo: Zoo, plan: Plan) -> None:
     if differences:
         raise ZooError(
             f"{zoo.root}: task {plan.task!r} was built with other settings "
-            f"({'; '.join(differences)}). Give the same ones to go on with it, another --task to "
-            "put a second task beside it, or another folder"
+            f"({'; '.join(differences)}). Give the same settings to continue it, another "
+            "--task to add a second task, or another folder"
         )
 
 
 def _with_defaults(known: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a zoo that was built before a grid had all that it has now."""
+    """The settings of an older zoo, with defaults for what grids did not have then."""
     new = {"grid.validation": 0.0}
     return {**new, **known}
 
 
 def _differences(known: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
     return [
-        f"{name}: {known.get(name)!r} there, {asked.get(name)!r} now"
+        f"{name}: built with {known.get(name)!r}, now {asked.get(name)!r}"
         for name in {**known, **asked}
         if name not in ("source", "scale") and known.get(name) != asked.get(name)
     ]

@@ -83,7 +83,7 @@ class Grid:
 
     @property
     def architectures(self) -> list[str]:
-        """All that are trained."""
+        """All architectures that are trained."""
         if self.architecture is None:
             return self.hparams["architecture"]
         return [self.architecture]
@@ -93,7 +93,7 @@ class Grid:
         return [dict(zip(self.hparams, v)) for v in itertools.product(*self.hparams.values())]
 
     def settings(self, cell: Cell) -> Settings:
-        """What a cell says, and what it leaves to the grid and to defaults."""
+        """The settings of a cell; what it leaves open comes from the grid, then from defaults."""
         values = {**TRAINING, **self.fixed, **cell}
         training = {name: values.pop(name) for name in TRAINING}
         return Settings(

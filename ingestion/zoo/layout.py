@@ -1,4 +1,4 @@
-"""The files of a zoo: the competition's layout, and beside it what the builder remembers.
+"""The files of a zoo: the competition's layout, and beside it the builder's own records.
 
     DIR/input_data/<task>/dataset_<k>/{train,test}/shard_<i>.tfrecord     one, or one for each data
                                           set and number of training examples; with a validation
@@ -57,7 +57,7 @@ class Zoo:
         return content["tasks"]
 
     def set_task(self, task: str, settings: Mapping[str, Any]) -> None:
-        """Remembers how a task is built."""
+        """Records how a task is built."""
         write_json(self.root / "zoo.json", {"tasks": {**self.tasks(), task: settings}})
 
     def records(self, task: str) -> dict[int, dict[str, Any]]:
@@ -96,7 +96,7 @@ class Zoo:
     def write_references(self, task: str) -> None:
         """Both `model_configs.json` of a task, from the records of its finished models.
 
-        There are none for a task without test data: no gap is known that they could tell.
+        A task without test data has none, because no gap is known.
         """
         records = self.records(task)
         if not records or any("test_acc" not in record["metrics"] for record in records.values()):
@@ -124,7 +124,7 @@ class Zoo:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keeps a second builder out; the lock goes with the process, however that ends."""
+        """Keeps a second builder out; the lock ends with the process, however that ends."""
         self.root.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.root, os.O_RDONLY)
         try:

@@ -117,7 +117,7 @@ def _changed(grid: Grid, order: Order) -> Grid:
 
 
 def _task_name(grid: str, data: list[str], perturbation: str | None, root: Path) -> str:
-    """A name that tells the tasks of a zoo apart; the only task goes on whatever its name."""
+    """A name that tells the tasks of a zoo apart; a grid file continues the only task."""
     if perturbation:
         return "_".join([*data, grid, perturbation]) if grid in PRESETS else perturbation
     tasks = list(Zoo(root).tasks())

@@ -1,4 +1,4 @@
-"""Which hyperparameter the gap depends on most: the one to colour a picture of the models by."""
+"""Which hyperparameter the gap depends on most: the one that colours plots of the models."""
 
 from __future__ import annotations
 

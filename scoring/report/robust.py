@@ -47,11 +47,11 @@ def robust_section(found: Evaluation) -> str:
 
 
 def _failing(found: Evaluation) -> str:
-    """Where the measure that is best on average is worse than a coin."""
+    """Where the measure that is best on average is worse than chance."""
     best = found.measures[found.order[0]]
     failures = failing_environments(found, best)
     if not failures:
-        return f"<p>{escape(best)}, the best on average, is worse than a coin nowhere.</p>"
+        return f"<p>{escape(best)}, the best on average, is nowhere worse than chance.</p>"
     rows = [
         [
             escape(f"{one.hparam}: {one.low} to {one.high}"),
@@ -63,7 +63,7 @@ def _failing(found: Evaluation) -> str:
     ]
     columns = [Column("varies", numeric=False), Column("at", numeric=False)]
     columns += [Column("sign-error"), Column("effective samples")]
-    caption = f"Where {best} is worse than a coin: {len(failures)} environments, the worst first"
+    caption = f"Where {best} is worse than chance: {len(failures)} environments, the worst first"
     shown = table(caption, columns, rows)
     return f"<details><summary>{escape(caption)}</summary>{shown}</details>"
 

@@ -1,6 +1,6 @@
 """The environments in which a measure fails (Dziugaite et al. 2020, Section 6: "dig deeper").
 
-A sign-error above one half says that a measure is worse than a coin there. The list names both
+A sign-error above one half says that a measure is worse than chance there. The list names both
 settings, so that one can look at the runs behind a robust sign-error of 1.
 """
 

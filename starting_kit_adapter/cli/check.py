@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from starting_kit_adapter.terminal.custom import add_custom
+from starting_kit_adapter.terminal.selection import add_corpus, add_tasks
 from starting_kit_adapter.terminal.text import Progress, table
 
 HELP = "Read a corpus completely and list its problems"
@@ -20,8 +20,8 @@ The exit code is 1 if there is a problem; warnings do not change it.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("corpus", type=Path, help="the folder that holds the tasks, or one task")
-    parser.add_argument("--tasks", help="only these, separated by commas")
+    add_corpus(parser)
+    add_tasks(parser)
     parser.add_argument(
         "--accuracy",
         action="store_true",

@@ -6,6 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from starting_kit_adapter.terminal.selection import add_corpus, add_tasks
+
 HELP = "Write a complete Codabench competition around a corpus"
 EXAMPLES = """\
 examples:
@@ -28,13 +30,13 @@ _ZIP_LIMIT = 1e9  # bytes; a larger corpus is zipped only on request
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("corpus", type=Path, help="the folder that holds the tasks, or one task")
+    add_corpus(parser)
     parser.add_argument("-o", "--output", type=Path, required=True, help="the zip to write")
-    parser.add_argument("--tasks", help="only these, separated by commas")
+    add_tasks(parser)
     parser.add_argument(
         "--title",
         default="Predicting Generalization in Deep Learning",
-        help="its title",
+        help="title of the competition (default: %(default)s)",
     )
     parser.add_argument(
         "--input-data",
@@ -42,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where the models and training data are (default: in the zip, if below 1 GB)",
     )
     parser.add_argument(
-        "--docker-image", default="tensorflow/tensorflow:2.15.0", help="(default: %(default)s)"
+        "--docker-image",
+        default="tensorflow/tensorflow:2.15.0",
+        help="image in which submissions run (default: %(default)s)",
     )
     parser.add_argument(
         "--queue",

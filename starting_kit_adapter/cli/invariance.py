@@ -10,6 +10,7 @@ from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import fraction, positive, seed
 from starting_kit_adapter.terminal.scale_option import add_scale
+from starting_kit_adapter.terminal.selection import add_model
 from starting_kit_adapter.terminal.text import Progress
 
 if TYPE_CHECKING:
@@ -33,19 +34,16 @@ registers: register_perturbation(blur, 0.0, 3.0).
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "model",
-        metavar="MODEL",
-        type=Path,
-        help="a .keras or .h5 file, a SavedModel, or model_<id>/",
-    )
+    add_model(parser)
     parser.add_argument(
         "--data",
         help="its training data: npz:FILE (x_train and y_train), tfds:NAME or digits",
     )
     add_scale(parser)
     parser.add_argument(
-        "--perturbations", metavar="NAMES", help="only these, separated by commas (default: all)"
+        "--perturbations",
+        metavar="NAMES",
+        help="only these perturbations, separated by commas (default: all)",
     )
     parser.add_argument(
         "--keep-fraction",

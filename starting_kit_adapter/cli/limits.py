@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import positive, positive_number
-from starting_kit_adapter.terminal.run_options import add_max_models, parse_option
+from starting_kit_adapter.terminal.run_options import parse_option
+from starting_kit_adapter.terminal.selection import add_corpus, add_models, add_tasks
 from starting_kit_adapter.terminal.text import Progress
 from starting_kit_adapter.terminal.zoo_options import add_grid_arguments, order_of
 
@@ -38,17 +39,14 @@ longest time that `pgdl zoo build` can take with the same options.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "corpus", type=Path, nargs="?", help="the folder that holds the tasks, or one task"
-    )
+    add_corpus(parser, required=False)
     parser.add_argument(
         "-m",
         "--measures",
         help="names separated by commas, `all`, or your own module:function",
     )
-    parser.add_argument("--tasks", help="only these, separated by commas")
-    parser.add_argument("--models", help="only these, separated by commas")
-    add_max_models(parser)
+    add_tasks(parser)
+    add_models(parser)
     parser.add_argument(
         "--set",
         action="append",

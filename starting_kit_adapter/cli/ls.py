@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.terminal.custom import add_custom
+from starting_kit_adapter.terminal.selection import add_corpus, add_tasks
 from starting_kit_adapter.terminal.text import table
 
 if TYPE_CHECKING:
@@ -31,10 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     _add_measures(what.add_parser("measures", help="the measures, or everything about one of them"))
     tasks = what.add_parser("tasks", help="the tasks of a corpus")
-    tasks.add_argument("corpus", type=Path)
+    add_corpus(tasks)
     models = what.add_parser("models", help="the models of a corpus with their gaps")
-    models.add_argument("corpus", type=Path)
-    models.add_argument("--tasks", help="only these, separated by commas")
+    add_corpus(models)
+    add_tasks(models)
     layers = what.add_parser("layers", help="the layers of a model, as measures count them")
     layers.add_argument("model", type=Path, help="a Keras file, or a model folder of a corpus")
     add_custom(layers)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import positive, seed
 from starting_kit_adapter.terminal.scale_option import add_scale
+from starting_kit_adapter.terminal.selection import add_model
 from starting_kit_adapter.terminal.text import Progress
 
 if TYPE_CHECKING:
@@ -48,13 +49,7 @@ With -o: overfit.json with every number, and the paper's Figures 8 to 11 as SVG 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "model",
-        metavar="MODEL",
-        type=Path,
-        nargs="?",
-        help="a .keras or .h5 file, a SavedModel, or model_<id>/",
-    )
+    add_model(parser, required=False)
     parser.add_argument(
         "--data",
         action="append",
@@ -62,26 +57,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "only); again: further test sets that had no part in making the model",
     )
     parser.add_argument(
-        "--models", metavar="DIR", type=Path, help="training runs of one architecture: test all"
+        "--models",
+        metavar="DIR",
+        type=Path,
+        help="a folder of training runs of one architecture, which are tested together",
     )
     parser.add_argument(
         "--original",
         metavar="DIR",
         type=Path,
-        help="runs that were trained on images as they are: how similar to them are the models?",
+        help="a folder of runs trained on images as they are: also show how similar the models "
+        "are to these",
     )
     parser.add_argument(
         "--control",
         action="store_true",
-        help="instead of a model and data: a network that has learned random textures by heart, on "
-        "its training and its test set",
+        help="what a detection looks like: instead of a model and data, test a network that has "
+        "memorized random textures, on its training and its test set",
     )
     parser.add_argument(
         "--split",
         choices=("test", "train", "unseen", "both"),
         default="test",
-        help="which images (default: test). Controls: train, which the model depends on; unseen, "
-        "as many training images that the model's zoo left out; both: test and train",
+        help="which images to test on (default: test). Controls: train, which the model depends "
+        "on; unseen, as many training images that the model's zoo left out; both: test and train",
     )
     parser.add_argument("--train-examples", type=positive, help="use that many training images")
     parser.add_argument("--test-examples", type=positive, help="use that many test images")
@@ -91,17 +90,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resize",
         choices=("square", "short-side"),
         default="square",
-        help="how --image-size does it: stretch both sides (default), or scale the shorter side "
+        help="how --image-size resizes: stretch both sides (default), or scale the shorter side "
         "and crop the other centrally",
     )
-    parser.add_argument("--eps", type=positive, default=2, help="largest shift (default: 2)")
+    parser.add_argument(
+        "--eps", type=positive, default=2, help="largest shift in pixels (default: 2)"
+    )
     parser.add_argument(
         "--padding",
         "--room",
         choices=("auto", "upsample", "circular"),
         default="auto",
-        help="how images without spare pixels are shifted (default: upsampled if the models know "
-        "upsampled images, else circularly)",
+        help="how images without spare pixels are shifted: upsampled first, or circularly; auto: "
+        "upsampled if that does not raise the models' error (default: auto)",
     )
     parser.add_argument("--seed", type=seed, default=0, help="random seed (default: 0)")
     add_custom(parser)

@@ -13,6 +13,7 @@ from starting_kit_adapter.terminal import zoo_suite
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.failures import warn
 from starting_kit_adapter.terminal.numbers import positive
+from starting_kit_adapter.terminal.selection import add_model
 from starting_kit_adapter.terminal.stopping import tell_stopped
 from starting_kit_adapter.terminal.text import Progress, table
 from starting_kit_adapter.terminal.zoo_options import (
@@ -113,12 +114,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     add = verbs.add_parser("add", help="put a trained Keras model into a zoo")
     add.add_argument("output", metavar="DIR", type=Path, help="the folder of the zoo, old or new")
-    add.add_argument(
-        "model",
-        metavar="MODEL",
-        type=Path,
-        help="a .keras or .h5 file, a SavedModel, or model_<id>/",
-    )
+    add_model(add)
     add.add_argument("--data", help="digits, npz:FILE or tfds:NAME (default: the task's own)")
     add.add_argument("--task", help="name of the task (default: the only one, or the data's name)")
     add_data_arguments(add)

@@ -12,7 +12,7 @@ SHOWN = 20  # networks; the costliest ones
 
 
 def report(plan: Plan, costs: Sequence[NetworkCost], workers: int) -> str:
-    """A row per network, the costliest first, and the time of all."""
+    """A row per network, the costliest first, and the total time."""
     ordered = sorted(costs, key=lambda cost: -cost.seconds)
     rows = [
         [

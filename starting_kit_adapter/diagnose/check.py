@@ -74,7 +74,7 @@ def check_task(
 
 
 def _check_data(task: Task, dataset: str, found: TaskCheck) -> TrainingData | None:
-    """The training data of one data set; what is told of a task is of its first, and its sizes."""
+    """Checks one data set; a task is described by its first one, and by the sizes of all."""
     counts = []
     for split in ("train", "test"):
         if split == "test" and not (task.folder / "dataset_1" / "test").is_dir():

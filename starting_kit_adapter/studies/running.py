@@ -17,6 +17,7 @@ from starting_kit_adapter.terminal.run_options import (
     make_executor,
     make_limits,
 )
+from starting_kit_adapter.terminal.selection import add_tasks
 from starting_kit_adapter.terminal.text import Progress, duration
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """The corpus, where results go, what is computed again, and who computes."""
     parser.add_argument("corpus", type=Path, metavar="ZOO", help="a corpus of trained models")
     parser.add_argument("-o", "--output", type=Path, required=True, help="where results go")
-    parser.add_argument("--tasks", help="only these, separated by commas")
+    add_tasks(parser)
     add_worker_arguments(parser)
     add_again_arguments(parser)
     add_time_limit(parser)

@@ -13,6 +13,7 @@ from scoring.files import parse_json
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.negation import join_negated
 from starting_kit_adapter.terminal.numbers import positive, positive_number, seed, size
+from starting_kit_adapter.terminal.selection import add_corpus, add_models, add_tasks
 
 if TYPE_CHECKING:
     from ingestion.run.loop import Executor
@@ -26,8 +27,8 @@ DEFAULTS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """An option that is not given is None, because the --config file may give it."""
-    parser.add_argument("corpus", type=Path, help="the folder that holds the tasks, or one task")
+    """Adds the options. One that is not given is None, because the --config file may give it."""
+    add_corpus(parser)
     what = parser.add_argument_group("what to compute")
     what.add_argument(
         "-m",
@@ -36,21 +37,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "module:function; -NAME is the negation",
     )
     what.add_argument("-o", "--output", type=Path, help="where results are written")
-    what.add_argument("--tasks", help="only these, separated by commas")
-    what.add_argument("--models", help="only these, separated by commas")
-    add_max_models(what)
+    add_tasks(what)
+    add_models(what)
     what.add_argument("--seed", type=seed, help="random seed of the measures (default: 0)")
     what.add_argument(
         "--set",
         action="append",
         metavar="OPTION=VALUE",
-        help="an option of the measures that have it; may be repeated",
+        help="set an option of the measures that have it; may be repeated",
     )
     add_custom(what)
     what.add_argument(
         "--config",
         type=Path,
-        help="a JSON file of these options by their long names, or a run.json",
+        help="a JSON file with these options by their long names, or the run.json of another run",
     )
     add_again_arguments(what)
     limits = parser.add_argument_group("limits")
@@ -58,22 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     limits.add_argument(
         "--time-rule",
         choices=RULES,
-        help="task: the kit's rule - a measure may use that many seconds times the models of the "
-        "task, and from then on predicts EXCEEDED (default: model)",
+        help="what the time limit is for. model: each measure of each model (default). task: the "
+        "kit's rule - a measure may take that long times the number of models of the task; after "
+        "that it predicts EXCEEDED",
     )
     where = parser.add_argument_group("where to compute")
     add_worker_arguments(where)
-
-
-def add_max_models(group: argparse._ActionsContainer) -> None:
-    """The number of models; studies have this option, too. `--limit` is its old name."""
-    group.add_argument(
-        "--max-models",
-        "--limit",
-        type=positive,
-        metavar="N",
-        help="only the first N models of each task",
-    )
 
 
 def add_worker_arguments(group: argparse._ActionsContainer) -> None:
@@ -92,12 +82,12 @@ def add_worker_arguments(group: argparse._ActionsContainer) -> None:
         "--memory-limit",
         type=size,
         metavar="SIZE",
-        help="memory of a worker, such as 4G or 500M; Linux only",
+        help="largest memory of each worker, such as 4G or 500M; Linux only",
     )
     group.add_argument(
         "--executor",
         choices=["local", "ray"],
-        help="this machine or a Ray cluster (default: local)",
+        help="where workers run: on this machine or on a Ray cluster (default: local)",
     )
     group.add_argument(
         "--ray-address",
@@ -130,7 +120,7 @@ def add_time_limit(group: argparse._ActionsContainer) -> None:
         "--time-limit",
         type=positive_number,
         metavar="SECONDS",
-        help="a measure of a model, or loading it, is stopped after so long (default: 300)",
+        help="stop a measure of a model, or loading the model, after this time (default: 300)",
     )
 
 

@@ -15,6 +15,6 @@ def add_scale(
         choices=("auto", "unit", "none", *more),
         metavar="{auto,unit,none}",
         default="auto",
-        help="of images that are bytes - unit: divided by 255; none: as they are; auto: as each "
-        f"model takes them{otherwise} (default: auto)",
+        help="how images of bytes are given to a model. unit: divided by 255; none: as they are; "
+        f"auto: as each model takes them{otherwise} (default: auto)",
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_grid_arguments(parser: argparse._ActionsContainer, required: bool = True) -> None:
-    """The grid, its data, and what the user wants otherwise."""
+    """The grid, its data, and changes to both."""
     parser.add_argument(
         "--grid", required=required, help="a preset (see `pgdl zoo presets`) or a JSON file"
     )
@@ -21,8 +21,8 @@ def add_grid_arguments(parser: argparse._ActionsContainer, required: bool = True
         "--size",
         choices=("full", "small"),
         default="full",
-        help="of a preset: full as published (default), or small for two cores; `--scale small` "
-        "is the same",
+        help="size of a preset: full, as published (default), or small, for two cores; "
+        "`--scale small` is the same",
     )
     parser.add_argument(
         "--data",
@@ -36,33 +36,39 @@ def add_grid_arguments(parser: argparse._ActionsContainer, required: bool = True
         "--width-scale", type=positive_number, help="multiply the networks' widths by this"
     )
     parser.add_argument(
-        "--target-accuracy", type=positive_number, help="training accuracy that ends training"
+        "--target-accuracy", type=positive_number, help="end training at this training accuracy"
     )
-    parser.add_argument("--target-loss", type=positive_number, help="training loss that ends it")
-    parser.add_argument("--max-epochs", type=positive, help="end training then in any case")
+    parser.add_argument(
+        "--target-loss", type=positive_number, help="end training at this training loss"
+    )
+    parser.add_argument("--max-epochs", type=positive, help="end training after this many epochs")
     images = parser.add_mutually_exclusive_group()
     images.add_argument(
         "--protocol",
         choices=("rescaled",),
-        help="rescaled: random windows of upsampled images, for `pgdl overfit` "
+        help="rescaled: train on random windows of upsampled images, for `pgdl overfit` "
         "(Werpachowski et al. 2019, Section 5.3)",
     )
     images.add_argument(
         "--augment",
         metavar="PERTURBATION[:LEVELS]",
-        help="train each network with none, partial (half the range) and full augmentation, or the "
-        "levels named; test under the full range. The task is named as the perturbation is, or "
-        "DATA_PRESET_PERTURBATION",
+        help="train each network with no, partial (half the range) and full augmentation, or at "
+        "the levels named; test all under the full range. The task is named after the "
+        "perturbation; of a preset, DATA_PRESET_PERTURBATION",
     )
     parser.add_argument(
         "--eps",
         type=positive,
-        help="of --protocol rescaled: windows move 3 eps pixels (default 2)",
+        help="with --protocol rescaled: windows move up to 3 eps pixels (default: 2)",
     )
     parser.add_argument(
-        "--repeats", type=positive, help="networks per cell (default: the grid's, or 1)"
+        "--repeats",
+        type=positive,
+        help="networks per combination of hyperparameters (default: the grid's, or 1)",
     )
-    parser.add_argument("--seed", type=seed, default=0, help="seed of the whole zoo (default 0)")
+    parser.add_argument(
+        "--seed", type=seed, default=0, help="random seed of the whole zoo (default: 0)"
+    )
 
 
 def add_data_arguments(parser: argparse._ActionsContainer, scales: tuple[str, ...] = ()) -> None:
@@ -79,7 +85,7 @@ def order_of(args: argparse.Namespace) -> Order:
     from ingestion.zoo.prepare import Order
 
     if args.eps is not None and args.protocol != "rescaled":
-        raise ZooError("--eps is of --protocol rescaled, which is not given")
+        raise ZooError("--eps belongs to --protocol rescaled; give both, or neither")
     target = {"accuracy": args.target_accuracy, "loss": args.target_loss}
     return Order(
         grid=args.grid,

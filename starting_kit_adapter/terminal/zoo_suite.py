@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from starting_kit_adapter.terminal.numbers import positive, seed
+from starting_kit_adapter.terminal.selection import add_tasks
 from starting_kit_adapter.terminal.stopping import tell_stopped
 from starting_kit_adapter.terminal.text import Progress, table
 
@@ -23,11 +24,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="the folder of the suite's .npz files (default: they come from TFDS)",
     )
-    parser.add_argument("--tasks", help="only these, separated by commas")
-    parser.add_argument("--state", action="store_true", help="show what is trained, and end")
+    add_tasks(parser)
+    parser.add_argument(
+        "--state", action="store_true", help="show what is trained already, and exit"
+    )
     parser.add_argument("--workers", type=positive, help="processes (default: one per core)")
-    parser.add_argument("--threads", type=positive, default=1, help="of each process (default 1)")
-    parser.add_argument("--seed", type=seed, default=0, help="seed of every task (default 0)")
+    parser.add_argument(
+        "--threads", type=positive, default=1, help="threads of each process (default: 1)"
+    )
+    parser.add_argument(
+        "--seed", type=seed, default=0, help="random seed of every task (default: 0)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

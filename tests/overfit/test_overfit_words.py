@@ -63,7 +63,7 @@ def describe(report: Report, split: str) -> str:
 def test_nothing_found_is_no_proof():
     said = verdict(_report(NOTHING), "test")
     assert said.startswith("No overfitting of this model to the test set is detected (p = 1.0000)")
-    assert "no proof" in said
+    assert "does not prove" in said
 
 
 def test_an_estimate_below_the_error_is_not_overfitting_and_nothing_more():

@@ -54,7 +54,7 @@ def test_the_zoo_holds_the_windows_of_its_eps_and_remembers_it(rescaled_zoo: Pat
 
 def test_another_eps_is_another_zoo(rescaled_zoo: Path, source: str, tmp_path: Path):
     arguments = ("build", "--data", source, "--grid", write_grid(tmp_path), "-o", rescaled_zoo)
-    with pytest.raises(ZooError, match="eps: 1 there, 2 now"):
+    with pytest.raises(ZooError, match="eps: built with 1, now 2"):
         pgdl_zoo(*arguments, "--protocol", "rescaled", "--repeats", 3)
 
 

@@ -71,5 +71,5 @@ def test_a_model_unlike_those_learned_from_is_named(folder, capsys):
 
 def test_a_file_that_is_no_predictor_is_refused_before_anything_is_computed(folder):
     (folder / "other.json").write_text("{}")
-    with pytest.raises(ScoringError, match=r"other\.json: is no predictor"):
+    with pytest.raises(ScoringError, match=r"other\.json: is not a predictor"):
         pgdl_rank(folder / "models", "--data", "npz:x.npz", "--predictor", folder / "other.json")

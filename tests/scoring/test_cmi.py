@@ -18,7 +18,7 @@ def grid(*sizes: int) -> np.ndarray:
 
 
 def brute_force(values, gap, measure, *, self_pairs=True) -> float:
-    """Design section 5 read aloud: a loop over pairs of models, groups keyed by their values."""
+    """The definition read aloud: a loop over pairs of models, groups keyed by their values."""
     hparams = range(len(values[0]))
     scores = []
     for chosen in itertools.combinations(hparams, min(2, len(hparams))):

@@ -93,7 +93,7 @@ def test_a_model_unlike_those_learned_from_is_named_by_its_measure():
 def test_a_predictor_is_the_same_after_json():
     found = learn(tasks(), FORM)
     assert from_json(json.loads(json.dumps(found.to_json())), "predictor.json") == found
-    with pytest.raises(ScoringError, match=r"predictor\.json: is no predictor"):
+    with pytest.raises(ScoringError, match=r"predictor\.json: is not a predictor"):
         from_json({}, "predictor.json")
     damaged = {**found.to_json(), "weights": [1.0]}
     with pytest.raises(ScoringError, match="is a damaged predictor"):

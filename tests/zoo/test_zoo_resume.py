@@ -75,10 +75,10 @@ def test_a_killed_build_goes_on_to_the_same_zoo_without_retraining(
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (["--seed", 1], "seed: 0 there, 1 now"),
+        (["--seed", 1], "seed: built with 0, now 1"),
         (["--train-examples", 90], "data: "),
-        (["--max-epochs", 5], "grid.max_epochs: 60 there, 5 now"),
-        (["--repeats", 2], "repeats: 1 there, 2 now"),
+        (["--max-epochs", 5], "grid.max_epochs: built with 60, now 5"),
+        (["--repeats", 2], "repeats: built with 1, now 2"),
     ],
 )
 def test_other_settings_are_refused_and_named(

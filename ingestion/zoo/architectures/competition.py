@@ -2,7 +2,7 @@
 
 The competition's are described in the organizers' `pgdl/README.md` (google-research repository).
 What they leave open - the growth of the widths, the place of pooling in a Network-in-Network - is
-ours and said at each function. They end in a dense layer of logits.
+our choice; each function says so. They end in a dense layer of logits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Entries of a `model_config`, and a drawing board for networks with branches."""
+"""Entries of a `model_config`, one by one and as networks with branches."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""A positive control: overfitting by construction, where the test's assumption is true.
+"""A positive control: overfitting by construction, where the test's assumption holds.
 
 The images are stationary random textures on a canvas with spare pixels: noise plus the same noise
 one pixel further down (class 0) or right (class 1). A shifted window is exactly as likely as the
-central one. A small dense network learns 500 of them by heart: no training error, 33 % test error.
+central one. A small dense network memorizes 500 of them: no training error, 33 % test error.
 The test must reject for the training set and not for the test set.
 """
 

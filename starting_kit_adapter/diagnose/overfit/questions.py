@@ -1,4 +1,4 @@
-"""What is asked: which models, on which images, shifted how."""
+"""What the test is asked: which models, on which images, shifted how."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def ask_control(args: argparse.Namespace) -> Question:
         raise PgdlError("--control makes a model and images of its own: give no others")
     model, sets = control(args.eps, args.seed)
     note = (
-        "A dense network has learned 500 random textures by heart. Their law does not change when "
-        "they are shifted, as the test assumes: it must reject for the train set only."
+        "A dense network has memorized 500 random textures. Their distribution does not change "
+        "when they are shifted, as the test assumes, so it must reject for the train set only."
     )
     if args.output is not None:
         model.save(args.output / "control.keras")
@@ -136,7 +136,7 @@ def _read(path: Path, custom: Sequence[str]) -> tf.keras.Model:
 
 
 def _free_name(name: str, taken: Mapping[str, Any]) -> str:
-    """The name of a further set, numbered where another has it."""
+    """A name for a further set, with a number if another set has it."""
     reserved = {"train", "test", "unseen", *taken}
     numbered = (f"{name}_{i}" for i in range(2, len(reserved) + 3))
     return name if name not in reserved else next(n for n in numbered if n not in reserved)

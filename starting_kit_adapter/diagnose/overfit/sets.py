@@ -89,9 +89,9 @@ def notes(
     if origin.eps not in (None, eps):
         said.append(
             f"Warning: these models were trained on images that were upsampled for eps = "
-            f"{origin.eps}; for eps = {eps} images are upsampled to another size, which the models "
-            f"do not know. Give --eps {origin.eps}, or train models by `pgdl zoo build --protocol "
-            f"rescaled --eps {eps}`."
+            f"{origin.eps}; for eps = {eps} images are upsampled to another size, for which "
+            f"the models were not trained. Give --eps {origin.eps}, or train models by `pgdl zoo "
+            f"build --protocol rescaled --eps {eps}`."
         )
     return said
 
@@ -111,16 +111,16 @@ def _unseen(data: Split, origin: Origin | None, count: int | None) -> Split:
     and they are of the distribution of the training set."""
     if origin is None:
         raise PgdlError(
-            "--split unseen is of the training images that a zoo left out, and the models are not "
-            "of one zoo (a folder ZOO/input_data/TASK/model_<id> with ZOO/zoo.json)"
+            "--split unseen uses the training images that a zoo left out, but the models are "
+            "not of one zoo; expected folders ZOO/input_data/TASK/model_<id> with ZOO/zoo.json"
         )
     seen = origin.train_examples
     if seen is None or seen >= len(data):
-        raise PgdlError(f"{origin.folder}: was trained on all training images; none is unseen")
+        raise PgdlError(f"{origin.folder}: was trained on all training images, so none is unseen")
     stored = read_data(origin.folder).train.labels
     if not np.array_equal(stored, data.limited(seen).labels):
         raise PgdlError(
-            f"{origin.folder}: was not trained on images of this --data, so that all of them are "
-            "unseen or none is known to be; give the data that the zoo was built from"
+            f"{origin.folder}: was not trained on images of this --data, so which of them are "
+            "unseen is not known; give the data that the zoo was built from"
         )
     return data.take(np.sort(stratified_order(data.labels, seed=0)[seen : seen + (count or seen)]))

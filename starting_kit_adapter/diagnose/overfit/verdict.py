@@ -31,8 +31,8 @@ def verdict(reports: Mapping[str, Report], split: str) -> str:
     p = _p(test)
     if test.p >= LEVEL:
         return (
-            f"No overfitting of {who} to the {split} set is detected ({p}). This is no proof that "
-            "there is none: translations are a weak attack, and fewer images make it weaker."
+            f"No overfitting of {who} to the {split} set is detected ({p}). This does not prove "
+            "that there is none: translations are a weak attack, and fewer images make it weaker."
         )
     if test.statistic < 0:
         return (
@@ -46,8 +46,8 @@ def _why(reports: Mapping[str, Report], split: str) -> str:
     if _is_new(split):
         return (
             "No model depends on images that it has not seen, so shifted images are not as likely "
-            "as the images, which the test assumes. The test is void on such images, and on others "
-            "of this kind."
+            "as the images, although the test assumes that they are. Its result means nothing for "
+            "these images, or for others of this kind."
         )
     judges = [name for name in reports if _is_new(name)]
     judges += ["test"] if split == "train" and "test" in reports else []
@@ -67,8 +67,9 @@ def _why(reports: Mapping[str, Report], split: str) -> str:
         )
     if there.low > 0:
         return (
-            f"{facts} Shifted images are not as likely as the images, as where these were centred; "
-            "the test assumes that they are, and says nothing about overfitting here."
+            f"{facts} Shifted images are not as likely as the images (for example, because these "
+            "were centred). The test assumes that they are, so it says nothing about overfitting "
+            "here."
         )
     return (
         f"{facts} Undecided: there are too few images in the {judge} set to tell whether shifted "
@@ -85,8 +86,8 @@ def _undecided_for_want_of_images(split: str) -> str:
     )
     return (
         "Undecided: either the model depends on the set, and its error there understates the error "
-        "on new images; or shifted images are not as likely as the images (as where these were "
-        f"centred), and the estimate is too high for every model. To decide, {advice}."
+        "on new images; or shifted images are not as likely as the images (for example, because "
+        f"these were centred), and the estimate is too high for every model. To decide, {advice}."
     )
 
 
@@ -109,8 +110,9 @@ def _foreign_images(report: Report, who: str) -> str:
         return ""
     return (
         f"The test does not apply to {who}: its error is {given:.4f} on the images as given and "
-        f"{tested:.4f} on their upsampled centres, which it does not know. Give --padding "
-        "circular, or train on upsampled images with `pgdl zoo build --protocol rescaled`."
+        f"{tested:.4f} on their upsampled centres, on which it was not trained. Give "
+        "--padding circular, or train on upsampled images with `pgdl zoo build --protocol "
+        "rescaled`."
     )
 
 

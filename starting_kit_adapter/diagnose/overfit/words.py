@@ -80,7 +80,7 @@ def _estimates(report: Report) -> str:
         else:
             points = [value.value for value in values]
             rows.append([name, float(np.mean(points)), min(points), max(points)])
-    interval = f"{CONFIDENCE:.1%} interval from" if len(found) == 1 else "of all models, from"
+    interval = f"{CONFIDENCE:.1%} interval from" if len(found) == 1 else "range over models, from"
     headers = ["estimate" if len(found) == 1 else "mean estimate", "value", interval, "to"]
     return table(headers, rows)
 
@@ -98,7 +98,9 @@ def _tests(report: Report) -> str:
             rows.append([name, together.p, together.uncapped, float(p.mean()), float(np.median(p))])
     if n == 1:
         return table(["generator", "p", "uncapped", "p of the basic test"], rows)
-    return table(["generator", f"p of {n} models", "uncapped", "mean p of one", "median"], rows)
+    return table(
+        ["generator", f"p of {n} models", "uncapped", "mean p of one model", "median"], rows
+    )
 
 
 def _shifts(report: Report) -> str:

@@ -1,1 +1,1 @@
-"""`pgdl rank`: which of one's own models will do best on data that one does not have?"""
+"""`pgdl rank`: which of your own models will do best on new data?"""

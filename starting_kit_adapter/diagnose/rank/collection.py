@@ -43,7 +43,8 @@ def collect(
 ) -> tuple[list[Member], dict[str, str]]:
     """The models by name as members, and why some of them could not be taken.
 
-    `data` of bytes is in the scale "none"; `custom` are modules with layers of the user's own.
+    Images of bytes in `data` are not divided yet (the scale "none"); `custom` are modules with
+    layers of the user's own.
     `step` is called after each model.
     """
     members, refused = [], {}

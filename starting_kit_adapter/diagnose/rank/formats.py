@@ -91,7 +91,7 @@ def to_html(ranking: Ranking) -> str:
             Column("Kendall's tau"),
             Column("regret, points"),
         ]
-        caption = "Against the truth, which took no part in the ranking"
+        caption = "Compared with the true test accuracies, which had no part in the ranking"
         parts.append(table(caption, heads, cells))
     return page(_TITLES[ranking.by], _STYLE, "\n".join(parts))
 

@@ -26,7 +26,7 @@ def find_models(given: Sequence[str]) -> dict[str, Path]:
         models = [model for path in paths for model in _models(path)]
         if not models:
             raise PgdlError(
-                f"{text}: no model is there; expected a .keras or .h5 file, a folder of such "
+                f"{text}: no model found; expected a .keras or .h5 file, a folder of such "
                 "files or of models, or a glob of these"
             )
         found += [model for model in models if model not in found]

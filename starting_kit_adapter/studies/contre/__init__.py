@@ -25,7 +25,7 @@ from starting_kit_adapter.studies.running import (
     tell_failures,
 )
 from starting_kit_adapter.terminal.numbers import positive, seed
-from starting_kit_adapter.terminal.run_options import add_max_models
+from starting_kit_adapter.terminal.selection import add_max_models
 from starting_kit_adapter.terminal.stopping import tell_stopped
 
 if TYPE_CHECKING:

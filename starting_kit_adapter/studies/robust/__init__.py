@@ -36,7 +36,7 @@ examples:
   pgdl study robust runs.csv --by dataset -o out/      a row per run: hp.*, complexity.*, gen.gap
 
 Writes to out/robust/<task>/ the tables (table.txt), all numbers (table.csv, table.json), every
-environment in which a measure is worse than a coin (failing.csv), and figures as SVG and PNG:
+environment in which a measure is worse than chance (failing.csv), and figures as SVG and PNG:
 1 sign-errors by hyperparameter, 2 of the best measure between two values, 3 and 4 noise filtering,
 5 to 7 robust RMSE of oracles, 11 the weaker environments. With --by, the folders of each value
 hold figures 8 to 10. Networks that missed the target of their
