@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ingestion.arrays import Data, Split, make_data, make_lazy_split, stratified_order
+from ingestion.array_forms import make_data, make_lazy_split
+from ingestion.arrays import Data, Split, stratified_order
 from ingestion.errors import ZooError
 from ingestion.npz import has_array, read_arrays
 

@@ -12,7 +12,7 @@ import corpora
 import numpy as np
 import pytest
 
-from ingestion.arrays import make_data
+from ingestion.array_forms import make_data
 from ingestion.cost import building
 from ingestion.zoo.build import Plan
 from ingestion.zoo.grid import parse_grid

@@ -14,7 +14,8 @@ import tensorflow as tf
 from models.networks import IS_KERAS3
 
 from ingestion.any_model import read_model
-from ingestion.arrays import Data, make_data
+from ingestion.array_forms import make_data
+from ingestion.arrays import Data
 from ingestion.custom import CustomError, load_custom
 from ingestion.errors import CorpusError
 from ingestion.models import load_model

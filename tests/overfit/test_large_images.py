@@ -10,7 +10,8 @@ import pytest
 import tensorflow as tf
 
 from ingestion import npz, sources
-from ingestion.arrays import ByteImages, make_split
+from ingestion.array_forms import make_split
+from ingestion.arrays import ByteImages
 from ingestion.errors import ZooError
 from ingestion.sources import load_part
 from pgdl_measures.adversarial.examination import examine

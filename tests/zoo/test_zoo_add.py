@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 from zoos import pgdl_zoo
 
-from ingestion.arrays import make_data
+from ingestion.array_forms import make_data
 from ingestion.corpus import find_corpus
 from ingestion.errors import CorpusError, ZooError
 from ingestion.models import load_model

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ingestion.arrays import make_data, stratified_order
+from ingestion.array_forms import make_data
+from ingestion.arrays import stratified_order
 from ingestion.errors import ZooError
 from ingestion.sources import load_source
 
