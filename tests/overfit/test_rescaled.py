@@ -60,6 +60,6 @@ def test_another_eps_is_another_zoo(rescaled_zoo: Path, source: str, tmp_path: P
 
 def test_eps_without_the_protocol_is_refused(source: str, tmp_path: Path):
     arguments = ("build", "--data", source, "--grid", write_grid(tmp_path), "-o", tmp_path / "zoo")
-    with pytest.raises(ZooError, match="--eps is of --protocol rescaled"):
+    with pytest.raises(ZooError, match="--eps belongs to --protocol rescaled"):
         pgdl_zoo(*arguments, "--eps", 3)
     assert not (tmp_path / "zoo").exists()
