@@ -110,21 +110,19 @@ def train(folder: Path, names: list[str], models: int, examples: int) -> None:
 
 
 def work(folder: Path, examples: int, options: dict[str, Any]) -> None:
-    """Answers questions on stdin: the measures of a family for a model, in values and seconds."""
+    """Answers questions on stdin: the values of some measures for a model, and their seconds."""
     import tensorflow as tf
 
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
-    from pgdl_measures import measures
+    from pgdl_measures import complexity
     from pgdl_measures.base import Subject
-    from pgdl_measures.errors import MeasureError
-    from pgdl_measures.several import with_shared_options
+    from pgdl_measures.errors import PgdlError
 
     data = tf.data.Dataset.from_tensor_slices(images(examples))
-    chosen = with_shared_options(measures(), options)
     subjects: dict[str, Any] = {}
     for line in sys.stdin:
-        name, number, family = json.loads(line)
+        name, number, wanted = json.loads(line)
         if f"{name}-{number}" not in subjects:
             subjects.clear()
             arrays = np.load(folder / f"{name}-{number}.npz")
@@ -135,12 +133,13 @@ def work(folder: Path, examples: int, options: dict[str, Any]) -> None:
         subject = subjects[f"{name}-{number}"]
         values: dict[str, Any] = {}
         start = time.process_time()
-        for measure in chosen:
-            if measure.family == family:
-                try:
-                    values[measure.name] = measure.on(subject)
-                except MeasureError as refusal:
-                    values[measure.name] = str(refusal)
+        for measure_name in wanted:
+            try:
+                measure = complexity(measure_name)
+                known = {k: v for k, v in options.items() if k in measure.defaults()}
+                values[measure_name] = measure.with_options(**known).on(subject)
+            except PgdlError as refusal:
+                values[measure_name] = str(refusal)
         print(json.dumps([time.process_time() - start, values]), flush=True)
 
 
@@ -158,7 +157,7 @@ class Worker:
         )
 
     def ask(self, *question: Any) -> tuple[float, dict[str, Any]]:
-        """Seconds and values of a model's measures of one family."""
+        """The seconds and values of some measures of a model."""
         assert self._process.stdin and self._process.stdout
         self._process.stdin.write(json.dumps(question) + "\n")
         self._process.stdin.flush()
@@ -184,14 +183,19 @@ def difference(before: dict[str, Any], after: dict[str, Any]) -> tuple[float, st
     return max(found)
 
 
-def compare(name: str, workers: list[Worker], families: list[str], models: int) -> None:
-    """Prints the table of one network."""
+def compare(name: str, workers: list[Worker], families: dict[str, list[str]], models: int) -> None:
+    """Prints the table of one network; `families` has the names of their measures."""
+    left_out: list[str] = []
     first: list[Seconds] = [defaultdict(float) for _ in workers]
     later: list[Seconds] = [defaultdict(float) for _ in workers]
     worst: dict[str, tuple[float, str]] = defaultdict(lambda: (0.0, ""))
     for number in range(models):
-        for family in families:
-            answers = [worker.ask(name, number, family) for worker in workers]
+        for family, wanted in families.items():
+            answers = [workers[0].ask(name, number, wanted)]
+            if len(workers) > 1:
+                there = [m for m in wanted if not isinstance(answers[0][1][m], str)]
+                left_out += set(wanted) - set(there) - set(left_out)
+                answers.append(workers[1].ask(name, number, there))
             for seconds, total in zip(answers, later if number else first):
                 total[family] += seconds[0] / max(1, models - 1 if number else 1)
             found = difference(answers[0][1], answers[-1][1])
@@ -206,6 +210,8 @@ def compare(name: str, workers: list[Worker], families: list[str], models: int) 
             text = "".join(f"{seconds:9.2f} s" for seconds in row)
             ratio = f"   {row[-1] / row[0]:5.2f}" if len(row) > 1 and row[0] else ""
             print(f"    {family:32}{text}{ratio}")
+    if left_out:
+        print(f"  without {len(left_out)} measures that there were not before")
     if len(workers) > 1:
         print("  largest relative difference of values")
         for family, (size, measure) in worst.items():
@@ -229,9 +235,10 @@ def main() -> None:
     sys.path.insert(0, str(ROOT))
     from pgdl_measures import measures
 
-    families = list(dict.fromkeys(measure.family for measure in measures()))
-    if options.families:
-        families = [f for f in families if any(part in f for part in options.families)]
+    families: dict[str, list[str]] = {}
+    for measure in measures():
+        if not options.families or any(part in measure.family for part in options.families):
+            families.setdefault(measure.family, []).append(measure.name)
     with tempfile.TemporaryDirectory() as folder:
         train(Path(folder), options.networks, options.models, options.examples)
         checkouts = [*([options.before] if options.before else []), ROOT]
