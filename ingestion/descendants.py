@@ -4,6 +4,10 @@ A process may leave its session, clear its environment and lose its parent; on L
 below us. A process without a parent is given to the nearest ancestor that asks for orphans, which
 we do meanwhile (prctl(2), PR_SET_CHILD_SUBREAPER). Other systems have neither this nor `/proc`:
 there nothing is found, and only a signal to the session is left (`ingestion.processes`).
+
+A process that starts its successor and ends, again and again, is gone when its number is known. So
+whole groups of processes are ended: no process can leave a successor while its group is signalled.
+And they are all gone when the system says that we have no child, not when none is found.
 """
 
 from __future__ import annotations
@@ -17,10 +21,20 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 _PROC = Path("/proc")
 _SET_CHILD_SUBREAPER, _GET_CHILD_SUBREAPER = 36, 37
 _PATIENCE = 5.0  # seconds for ending them
+_LOOKS = 10  # without finding one, where we have children of our own beside them
+
+
+class _Process(NamedTuple):
+    """What `/proc` says of a process: the letter of its state, and the numbers of two others."""
+
+    state: str
+    parent: int
+    group: int
 
 
 class Descendants:
@@ -43,8 +57,8 @@ class Descendants:
         """Their process ids."""
         return [
             pid
-            for pid, state in _below(os.getpid()).items()
-            if pid not in self._before and state != "Z"
+            for pid, found in _below(os.getpid()).items()
+            if pid not in self._before and found.state != "Z"
         ]
 
     def memory(self, enough: int) -> int:
@@ -55,16 +69,20 @@ class Descendants:
 
     def end(self) -> bool:
         """Kills them all, and what they start meanwhile; False if some are alive after seconds."""
-        deadline = time.monotonic() + _PATIENCE
-        while found := self.alive():
+        deadline, empty = time.monotonic() + _PATIENCE, 0
+        while empty < _LOOKS and _has_children():
+            below = _below(os.getpid())
+            found = {pid: process for pid, process in below.items() if pid not in self._before}
+            # Also those of the dead: a successor may be in the group of one that has ended.
+            for group in {process.group for process in found.values()} - {os.getpgrp()}:
+                _send(-group, signal.SIGKILL)
             for number in (signal.SIGSTOP, signal.SIGKILL):  # what has stopped starts no other
                 for pid in found:
                     _send(pid, number)
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(0.001)
             self._reap()
-        self._reap()
+            empty = 0 if found else empty + 1
+            if time.monotonic() > deadline:
+                return not self.alive()
         return True
 
     def _reap(self) -> None:
@@ -74,32 +92,40 @@ class Descendants:
                 os.waitpid(pid, os.WNOHANG)
 
 
-def _below(root: int) -> dict[int, str]:
-    """The descendants of a process, with the letter of their state."""
-    states: dict[int, str] = {}
+def _has_children() -> bool:
+    """Whether there is one, alive or not yet waited for; the system knows at any moment."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _below(root: int) -> dict[int, _Process]:
+    """The descendants of a process by their numbers, the dead among them."""
+    every = dict(_processes())
     children = defaultdict(list)
-    for pid, parent, state in _processes():
-        children[parent].append(pid)
-        states[pid] = state
-    found: dict[int, str] = {}
+    for pid, process in every.items():
+        children[process.parent].append(pid)
+    found: dict[int, _Process] = {}
     waiting = [root]
     while waiting:
         for pid in children.pop(waiting.pop(), []):
-            found[pid] = states[pid]
+            found[pid] = every[pid]
             waiting.append(pid)
     return found
 
 
-def _processes() -> Iterator[tuple[int, int, str]]:
-    """Number, parent and state of every process; none where there is no `/proc`."""
+def _processes() -> Iterator[tuple[int, _Process]]:
+    """All processes by their numbers; none where there is no `/proc`."""
     with contextlib.suppress(FileNotFoundError):
         for name in os.listdir(_PROC):
             if name.isdigit():
                 with contextlib.suppress(OSError):  # it has ended
                     # Its name stands in brackets and may hold anything.
                     text = (_PROC / name / "stat").read_text(errors="replace")
-                    state, parent = text.rpartition(")")[2].split()[:2]
-                    yield int(name), int(parent), state
+                    state, parent, group = text.rpartition(")")[2].split()[:3]
+                    yield int(name), _Process(state, int(parent), int(group))
 
 
 def _resident(pid: int) -> int:

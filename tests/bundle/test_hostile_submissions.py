@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from corpora import write_task
-from live_processes import PATIENCE
+from live_processes import PATIENCE, assert_ended
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -127,6 +127,52 @@ def test_a_submission_that_never_returns_is_stopped_with_what_it_started(
     assert values == dict.fromkeys([f"model_{i}" for i in range(6)], "EXCEEDED")
     assert "more than 3 seconds, the rest is EXCEEDED" in told
     assert not running(mark)
+
+
+# Both end by themselves after a while, should nobody end them.
+BOMBS = {
+    "a bomb": """
+for _ in range(7):  # 128 processes, each in a session of its own
+    if os.fork() == 0:
+        os.setsid()
+tell()
+time.sleep(300)
+""",
+    "a runner": """
+if os.fork() == 0:
+    os.setsid()
+    for _ in range(20_000):  # is never found twice under the same number
+        tell()
+        if os.fork():
+            os._exit(0)
+    os._exit(0)
+time.sleep(300)
+""",
+}
+
+
+@linux
+@pytest.mark.parametrize("name", BOMBS)
+def test_processes_that_multiply_or_run_away_end_with_the_submission(name, small_corpus, tmp_path):
+    told_by = tmp_path / "pids"
+    source = f"""
+import os, time
+def tell():
+    with open({str(told_by)!r}, "a") as file:
+        file.write(f"{{os.getpid()}}\\n")
+{BOMBS[name]}
+"""
+    process = start(small_corpus, tmp_path, tensorflow=source)
+    deadline = time.monotonic() + PATIENCE
+    while not told_by.exists() or len(told_by.read_text().split()) < 40:
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.1)
+    process.terminate()
+    process.communicate(timeout=PATIENCE)
+    pids = told_by.read_text().split()
+    assert_ended(*map(int, pids[-200:]))
+    time.sleep(1)
+    assert told_by.read_text().split() == pids  # nobody runs on
 
 
 @linux
