@@ -50,8 +50,14 @@ class Subject:
     """A model and its training data, with a cache of what was computed from them."""
 
     def __init__(
-        self, model: tf.keras.Model, dataset: Dataset, *, max_bytes: int | None = None
+        self,
+        model: tf.keras.Model,
+        dataset: Dataset,
+        *,
+        max_bytes: int | None = None,
+        known: Network | None = None,
     ) -> None:
+        """`known` is the network of this model as it was measured before, if it was."""
         import tensorflow as tf
 
         from pgdl_measures.data import DEFAULT_MAX_BYTES, check_labels, training_data
@@ -61,9 +67,9 @@ class Subject:
             raise MeasureError(f"the model is of {type(model)}; expected a built tf.keras.Model")
         self.model = model
         self.data: TrainingData = training_data(
-            dataset, max_bytes=max_bytes or DEFAULT_MAX_BYTES, example_rank=_input_rank(model)
+            dataset, max_bytes=max_bytes or DEFAULT_MAX_BYTES, example_rank=input_rank(model)
         )
-        self.network: Network = network(model, self.data.shape)
+        self.network: Network = network(model, self.data.shape, known)
         check_labels(self.data.class_counts, self.network.outputs)
         self.reused_seconds = 0.0  # time that cached results saved
         self._shared: dict[Hashable, tuple[Any, float]] = {}  # the value and its seconds
@@ -86,7 +92,7 @@ class Subject:
         return ((key, value) for key, (value, _) in self._shared.items())
 
 
-def _input_rank(model: tf.keras.Model) -> int | None:
+def input_rank(model: tf.keras.Model) -> int | None:
     """The number of dimensions of one input, if the model knows it."""
     try:
         shape = model.input_shape

@@ -75,9 +75,23 @@ def _is_batch(
 
 
 def _of_py_dataset(dataset: Any) -> Iterator[Batch]:
-    count = len(dataset)
+    count = _batch_count(dataset)
     for i in range(count):
         yield _arrays(*_pair(dataset[i]))
+
+
+def _batch_count(dataset: Any) -> int:
+    """The batches of a PyDataset, which tells them by `num_batches` or its length."""
+    try:
+        count = dataset.num_batches if hasattr(type(dataset), "num_batches") else len(dataset)
+    except (NotImplementedError, TypeError):
+        count = None
+    if count is None:
+        raise MeasureError(
+            f"the {type(dataset).__name__} does not say how many batches it has, and so need "
+            "not end; give it a __len__"
+        )
+    return int(count)
 
 
 def _of_arrays(dataset: tuple[Any, ...]) -> Iterator[Batch]:

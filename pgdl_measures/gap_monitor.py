@@ -15,9 +15,10 @@ import tensorflow as tf
 from absl import logging
 
 from pgdl_measures.accuracy import accuracy
-from pgdl_measures.base import Dataset, Subject
+from pgdl_measures.base import Dataset, Subject, input_rank
 from pgdl_measures.data import TrainingData, training_data
 from pgdl_measures.errors import MeasureError
+from pgdl_measures.network.compiled import Network
 from pgdl_measures.ranking.predictions import MIDDLE, changed_accuracy
 from pgdl_measures.ranking.recommended import limited
 from pgdl_measures.registry import complexity
@@ -60,8 +61,13 @@ class GapMonitor(tf.keras.callbacks.Callback):
         self.measures = [limited(measure, examples) for measure in chosen]
         self._dataset, self._every, self._examples = dataset, every, examples
         self.data: TrainingData | None = None
+        self._network: Network | None = None
         self._last: dict[str, float] = {}
         self.seconds: list[float] = []  # of each measurement; the first one traces the graphs
+
+    def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
+        """Forgets the network of another training."""
+        self._network = None
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Measures the model, or repeats what was measured last."""
@@ -72,10 +78,11 @@ class GapMonitor(tf.keras.callbacks.Callback):
 
     def _measure(self) -> None:
         start = time.perf_counter()
-        rank = len(self.model.input_shape) - 1
         if self.data is None:
-            self.data = _sample(training_data(self._dataset, example_rank=rank), self._examples)
-        subject = Subject(self.model, self.data)
+            data = training_data(self._dataset, example_rank=input_rank(self.model))
+            self.data = _sample(data, self._examples)
+        subject = Subject(self.model, self.data, known=self._network)
+        self._network = subject.network
         found = measured(self.measures, subject)
         for name, reason in found.refusals.items():
             raise MeasureError(f"{name} cannot be followed: {reason}")

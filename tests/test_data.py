@@ -92,6 +92,28 @@ class Batches(tf.keras.utils.Sequence):
         return tuple(part[32 * i : 32 * (i + 1)] for part in self.parts)
 
 
+class Counted(tf.keras.utils.Sequence):
+    """A PyDataset that tells its length as Keras 3 prefers, or not at all."""
+
+    def __init__(self, count: int | None) -> None:
+        super().__init__()
+        self.count = count
+
+    @property
+    def num_batches(self) -> int | None:
+        return self.count
+
+    def __getitem__(self, i: int) -> tuple[np.ndarray, ...]:
+        return X[32 * i : 32 * (i + 1)], Y[32 * i : 32 * (i + 1)]
+
+
+class Unending(tf.keras.utils.Sequence):
+    """A PyDataset that does not tell its length."""
+
+    def __getitem__(self, i: int) -> tuple[np.ndarray, ...]:
+        return X, Y
+
+
 class Table:
     """What of a table of Hugging Face's `datasets` is used: named columns, slices of rows."""
 
@@ -143,6 +165,13 @@ def test_every_usual_form_is_the_same_data(form, inputs):
     data = Subject(model, form(inputs)).data
     np.testing.assert_array_equal(data.inputs, inputs.astype(np.float32))
     np.testing.assert_array_equal(data.labels, Y)
+
+
+def test_a_py_dataset_tells_its_length_in_either_way():
+    np.testing.assert_array_equal(training_data(Counted(4)).labels, Y)
+    for unending in (Counted(None), Unending()):
+        with pytest.raises(MeasureError, match="does not say how many batches it has"):
+            training_data(unending)
 
 
 def test_the_model_tells_one_hot_labels_from_a_batch():

@@ -214,8 +214,14 @@ _CACHED_ARCHITECTURES = 16
 _networks: collections.OrderedDict[str, Network] = collections.OrderedDict()
 
 
-def network(model: tf.keras.Model, input_shape: tuple[int, ...]) -> Network:
-    """The network of `model`, good until the next model of its architecture is bound."""
+def network(
+    model: tf.keras.Model, input_shape: tuple[int, ...], known: Network | None = None
+) -> Network:
+    """The network of `model`, good until the next model of its architecture is bound.
+
+    A model that runs as it is keeps the graphs that were traced for it only where the network that
+    was made of it before is given as `known`.
+    """
     _check_input_shape(model, input_shape)
     _check_weights(model)
     graph = read_graph(model, input_shape)
@@ -229,7 +235,7 @@ def network(model: tf.keras.Model, input_shape: tuple[int, ...]) -> Network:
                 _networks.popitem(last=False)
         found = _networks[key]
     except (NotImplementedError, TypeError):  # layers that cannot be made from their configuration
-        found = Network(as_it_is(graph), input_shape)
+        found = known or Network(as_it_is(graph), input_shape)
     found.bind(model, graph)
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Union
 
 from pgdl_measures.accuracy import accuracy
@@ -38,7 +39,8 @@ def rank(
     names of measures (default: the recommended ones that apply). Each is computed with so many
     `seeds`, which gives its standard error. `by="gap"` ranks by the predicted gap. `test` data is
     used to show the true accuracies beside the predictions. `progress` is called with the name of
-    each model before it is measured. `options` go to the measures that have them.
+    each model before it is measured. A model that cannot be measured is left out, and `left_out`
+    says why. `options` go to the measures that have them.
 
         ranking = pgdl_measures.rank({"small": small, "large": large}, (x_train, y_train))
         print(ranking)
@@ -47,25 +49,47 @@ def rank(
     named = _named(models)
     chosen: list[Measure] = []
     candidates = []
+    refused: dict[str, str] = {}
     classes = examples = 0
     for name, model in named.items():
         if progress is not None:
             progress(name)
-        subject = Subject(model, dataset, max_bytes=options.get("max_bytes"))
+        try:
+            subject = Subject(model, dataset, max_bytes=options.get("max_bytes"))
+            training = accuracy(subject.network, subject.data)
+        except PgdlError as error:
+            refused[name] = str(error)
+            continue
         if not chosen:  # the data tell whether these are images
             names = measures or recommended(images=len(subject.data.shape) == 3)
             chosen = with_shared_options([complexity(n) for n in names], options)
             check_scale(chosen, by)
         classes, examples = subject.network.outputs, len(subject.data)
-        candidates.append(_candidate(name, subject, chosen, seeds, test))
-    return make_ranking(candidates, chosen, classes=classes, examples=examples, by=by)
+        candidates.append(_candidate(name, subject, training, chosen, seeds, test))
+    if not candidates:
+        reasons = "; ".join(f"{why} ({', '.join(names)})" for why, names in _by_reason(refused))
+        raise PgdlError(f"no model can be ranked: {reasons}")
+    ranking = make_ranking(candidates, chosen, classes=classes, examples=examples, by=by)
+    return replace(ranking, left_out={**refused, **ranking.left_out})
+
+
+def _by_reason(refused: Mapping[str, str]) -> list[tuple[str, list[str]]]:
+    """Each reason once, with the models: what is wrong with the data is so for all of them."""
+    models: dict[str, list[str]] = {}
+    for name, why in refused.items():
+        models.setdefault(why, []).append(name)
+    return list(models.items())
 
 
 def _candidate(
-    name: str, subject: Subject, chosen: Sequence[Measure], seeds: int, test: Dataset | None
+    name: str,
+    subject: Subject,
+    training: float,
+    chosen: Sequence[Measure],
+    seeds: int,
+    test: Dataset | None,
 ) -> Candidate:
     asked = variants(chosen, seeds)
-    training = accuracy(subject.network, subject.data)
     found = measured([one.measure for one in asked], subject)
     values: dict[str, list[float]] = {}
     for one in asked:

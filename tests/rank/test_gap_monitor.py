@@ -11,6 +11,7 @@ import tensorflow as tf
 
 import pgdl_measures
 from pgdl_measures.errors import MeasureError
+from pgdl_measures.network.compiled import Network
 
 pytestmark = pytest.mark.keras2
 
@@ -85,6 +86,43 @@ def test_the_cost_is_bounded_by_the_number_of_examples():
     monitor = pgdl_measures.GapMonitor((INPUTS, LABELS), examples=128, batch_size=16)
     fit(model, monitor, epochs=1)
     assert [len(monitor.data), monitor.measures[0].options["batches"]] == [128, 8]
+
+
+class Scaled(tf.keras.layers.Layer):
+    """A layer that runs as it is: it has weights that no layer of Keras' tells."""
+
+    def build(self, input_shape):
+        self.scale = self.add_weight(
+            shape=(int(input_shape[-1]),), initializer="ones", name="scale"
+        )
+
+    def call(self, x):
+        return x * self.scale
+
+
+class Own(tf.keras.Model):
+    """A user's model, which tells no input shape."""
+
+    def __init__(self):
+        super().__init__()
+        self.scaled, self.classify = Scaled(), tf.keras.layers.Dense(2)
+
+    def call(self, x):
+        return self.classify(self.scaled(x))
+
+
+def test_a_model_of_ones_own_is_followed_and_traced_once(monkeypatch):
+    traced, graph = [], Network.graph
+
+    def counted(self, key, build):
+        return graph(self, key, lambda: traced.append(key) or build())
+
+    monkeypatch.setattr(Network, "graph", counted)
+    model, monitor = Own(), pgdl_measures.GapMonitor((INPUTS, LABELS), batches=2)
+    model.compile("adam", tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    values = fit(model, monitor).history["mixup"]
+    assert len(traced) == len(set(traced)) > 0
+    assert values[-1] == pgdl_measures.complexity("mixup", batches=2)(model, (INPUTS, LABELS))
 
 
 def test_a_measure_that_does_not_apply_says_so():

@@ -84,6 +84,19 @@ def test_models_of_a_list_go_by_their_own_names():
         pgdl_measures.rank([], data)
 
 
+def test_a_model_that_cannot_be_measured_costs_the_others_nothing():
+    data = (TRAIN[0].astype(np.float32), TRAIN[1])
+    inputs = tf.keras.Input((SIDE, SIDE, 1))
+    heads = [tf.keras.layers.Dense(CLASSES)(tf.keras.layers.Flatten()(inputs)) for _ in range(2)]
+    two = tf.keras.Model(inputs, heads)
+    found = pgdl_measures.rank({"two": two, "one": average()}, data, ["mixup"], seeds=1, batches=1)
+    assert found.pick == "one"
+    assert "the model has several outputs" in found.left_out["two"]
+    assert "left out: two: the model has several outputs" in str(found)
+    with pytest.raises(PgdlError, match=r"no model can be ranked: .* several outputs .*\(a, b\)$"):
+        pgdl_measures.rank({"a": two, "b": two}, data)
+
+
 @pytest.fixture()
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "models").mkdir()
