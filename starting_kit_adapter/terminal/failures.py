@@ -24,7 +24,7 @@ def tell_failures(report: Report, output: Path, remedy: str) -> int:
     """Prints the models without a value, by reason; returns 1 if there are any.
 
     The remedy is printed for failures that another attempt may mend, not for measures that do not
-    apply to a model.
+    apply to a model. Of those, all that the same models refuse for the same reason are one line.
     """
     failures: dict[tuple[str, str, str], list[str]] = {}
     refusals: dict[tuple[str, str], list[str]] = {}
@@ -33,9 +33,12 @@ def tell_failures(report: Report, output: Path, remedy: str) -> int:
             refusals.setdefault((measure, error), []).append(f"{task} {model}")
         else:
             failures.setdefault((task, model, error), []).append(measure)
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (measure, error), models in refusals.items():
+        alike.setdefault((error, tuple(models)), []).append(measure)
     lines = [
-        f"{measure}, {_first(models, 'model')}: {error}"
-        for (measure, error), models in refusals.items()
+        f"{', '.join(measures)}; {_first(models, 'model')}: {error}"
+        for (error, models), measures in alike.items()
     ]
     lines += [
         f"failed: {task} {model} {_first(measures, 'measure')}: {error}"
