@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import tensorflow as tf
@@ -59,12 +59,10 @@ def cost_of(plan: Plan, jobs: list[Job]) -> NetworkCost:
     recipe = Recipe(seed=0, learning_rate=1e-6, weight_decay=0.0, max_epochs=1, target=_NEVER)
     trainer.train(recipe)  # compiles
     compiled = perf_counter() - start
-    times = []
-    for _ in range(_REPEATS):
-        start = perf_counter()
-        trainer.train(recipe)
-        times.append(perf_counter() - start)
-    each = min(times) / len(images)
+    # What a training costs besides its epochs (new weights, the last evaluation) is apart: on few
+    # batches it takes longer than they do.
+    begun = _seconds(trainer, replace(recipe, max_epochs=0))
+    each = max(0.0, _seconds(trainer, recipe) - begun) / len(images)
     compilations = len({job.compiled for job in jobs})
     examples = sum(sizes[job.dataset] * job.max_epochs for job in jobs)
     parameters = sum(int(tf.size(weight)) for weight in trainer.model.trainable_weights)
@@ -74,8 +72,18 @@ def cost_of(plan: Plan, jobs: list[Job]) -> NetworkCost:
         len(jobs),
         compiled,
         each,
-        compilations * compiled + examples * each,
+        compilations * compiled + len(jobs) * begun + examples * each,
     )
+
+
+def _seconds(trainer: Trainer, recipe: Recipe) -> float:
+    """The fastest of some trainings."""
+    times = []
+    for _ in range(_REPEATS):
+        start = perf_counter()
+        trainer.train(recipe)
+        times.append(perf_counter() - start)
+    return min(times)
 
 
 def _is_augmented(job: Job) -> bool:

@@ -137,7 +137,9 @@ def test_a_small_preset_is_asked_for_by_either_word(option):
     assert (order.size, order.scale) == ("small", "unit")
 
 
-def test_a_build_is_timed_with_its_augmentation(monkeypatch):
+@pytest.fixture
+def build_of_two():
+    """A plan of two small networks, each trained for three epochs on eight images."""
     data = make_data(*([np.zeros((8, 8, 8, 3), np.float32), np.arange(8) % 2] * 2))
     entry = {
         "architecture": "vgg",
@@ -145,7 +147,27 @@ def test_a_build_is_timed_with_its_augmentation(monkeypatch):
         "fixed": {"blocks": 1, "width": 2, "dense_units": 2},
         "max_epochs": 3,
     }
-    plan = Plan("t", {"a": "a"}, {"a": data}, parse_grid(entry, "grid"))
+    return Plan("t", {"a": "a"}, {"a": data}, parse_grid(entry, "grid"))
+
+
+def test_the_start_of_a_training_is_counted_once_and_not_for_every_epoch(build_of_two, monkeypatch):
+    now = [0.0]
+
+    class Clocked(building.Trainer):
+        def train(self, recipe):
+            now[0] += 5 + 2 * recipe.max_epochs  # seconds: five to start, two for each epoch
+
+    monkeypatch.setattr(building, "Trainer", Clocked)
+    monkeypatch.setattr(building, "perf_counter", lambda: now[0])
+    (jobs,) = building.alike(build_of_two)
+    cost = building.cost_of(build_of_two, jobs)
+    assert cost.example_seconds == 2 / 8
+    compilations = 2  # one for each augmentation
+    assert cost.seconds == compilations * cost.compile_seconds + 2 * (5 + 3 * 2)
+
+
+def test_a_build_is_timed_with_its_augmentation(build_of_two, monkeypatch):
+    plan = build_of_two
     (jobs,) = building.alike(plan)
     seen = []
     theirs = building.augmentation_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,7 +12,8 @@ from ingestion.arrays import ByteSplit, Data, Split
 from ingestion.scale import class_count, data_warning, scaled_for
 from pgdl_measures.data import check_labels
 
-_SAMPLE = 1000  # images by which the scale is chosen
+_SAMPLE = 1000  # images by which the scale is chosen;
+_VALUES = 1 << 24  # fewer where they have more values than this, 64 MB as floats
 
 
 def scaled_sets(
@@ -24,7 +26,8 @@ def scaled_sets(
     classes = class_count(model)
     for split in sets.values():
         check_labels(np.unique(split.labels).tolist(), classes)
-    first = next(iter(sets.values())).limited(_SAMPLE)
+    first = next(iter(sets.values()))
+    first = first.limited(max(1, min(_SAMPLE, _VALUES // math.prod(first.images.shape[1:]))))
     centres = _centres(first, tuple(model.input_shape[1:]))
     if centres is None:  # they do not fit the model, which is said where they are shifted
         return dict(sets), None
@@ -46,8 +49,8 @@ def _centres(split: Split, shape: tuple[int | None, ...]) -> Data | None:
         spare = 0 if size is None else images.shape[axis] - size
         if spare < 0:
             return None
-        kept = range(spare // 2, spare // 2 + images.shape[axis] - spare)
-        images = np.take(images, kept, axis)
+        kept = slice(spare // 2, spare // 2 + images.shape[axis] - spare)
+        images = images[:, kept] if axis == 1 else images[:, :, kept]
     nothing = Split(images[:0], split.labels[:0])
     shown = Split(images.astype(np.float32), split.labels)
     return Data(shown, nothing, scale="none" if are_bytes else "floats")
