@@ -130,12 +130,15 @@ def evaluate_csv(args: argparse.Namespace) -> Evaluation:
 
 
 def find_reference(out: Path, named: Path | None) -> Path:
-    """The folder that the user named, else the corpus that the run recorded."""
+    """The folder that the user named, else that of published results, or the corpus of the run."""
     from scoring.record import RUN
     from scoring.recorded_run import recorded_corpus
+    from scoring.report.published_runs import REFERENCE
 
     if named is not None:
         return named
+    if (out / REFERENCE).is_dir():
+        return out / REFERENCE
     corpus = recorded_corpus(out)
     if corpus is None:
         raise ScoringError(
