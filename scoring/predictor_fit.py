@@ -6,10 +6,12 @@ leaving out whole tasks. The error of a task has two parts: of its mean, and of 
 between its models. The gaps of tasks differ far more than those of the models of a task, so the
 first part alone would decide; `within` is the weight of the second.
 
-A 90 % interval is the prediction plus or minus the 90 % quantile of the errors that were made on
-tasks left out, every task counting alike (grouped split conformal prediction, as in Dunn, Wasserman
-and Ramdas 2023). Its guarantee needs tasks that are exchangeable, and nine or more of them for
-90 %; with fewer, `leave_one_task_out` shows the coverage that was reached.
+A 90 % interval is the prediction plus or minus a quantile of the sizes of the errors that were made
+on tasks left out, every task counting alike (grouped conformal prediction, as in Dunn, Wasserman
+and Ramdas 2023). Conformal prediction takes the quantile at 90 % (n + 1) / n of n independent
+errors. Those of one task err alike, so n is their effective number (Kish 1965): all of them where
+tasks make no difference, and the number of tasks where only tasks do, so that of eight tasks or
+fewer the largest error then decides. `leave_one_task_out` shows the coverage that was reached.
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ def learn(tasks: Sequence[KnownTask], form: Form, coverage: float = 0.9) -> Pred
         weights=tuple(map(float, weights)),
         intercept=intercept,
         ridge=ridge,
-        half_width=_quantile(errors[ridge], coverage),
+        half_width=_quantile(errors[ridge], _corrected(coverage, errors[ridge])),
         coverage=coverage,
         smallest=tuple(map(float, everything.min(axis=0))),
         largest=tuple(map(float, everything.max(axis=0))),
@@ -195,10 +197,20 @@ def _errors_left_out(
     return errors
 
 
-def _quantile(errors: Sequence[Floats], coverage: float) -> float:
-    """The size that a share `coverage` of the errors does not exceed, every task counting alike."""
+def _corrected(coverage: float, errors: Sequence[Floats]) -> float:
+    """The share of known errors within an interval that is to hold a new one with `coverage`."""
+    models = float(np.mean([len(e) for e in errors]))
+    inside = float(np.mean([e.var() for e in errors]))
+    between = max(0.0, float(np.mean([e.mean() ** 2 for e in errors])) - inside / models)
+    alike = between / (between + inside) if between else 0.0  # the intraclass correlation
+    effective = len(errors) * models / (1 + (models - 1) * alike)
+    return min(1.0, coverage * (1 + 1 / effective))
+
+
+def _quantile(errors: Sequence[Floats], share: float) -> float:
+    """The size that this share of the errors does not exceed, every task counting alike."""
     sizes = np.abs(np.concatenate(errors))
     shares = np.concatenate([np.full(len(e), 1 / (len(e) * len(errors))) for e in errors])
     order = np.argsort(sizes)
-    reached = np.cumsum(shares[order]) >= coverage - 1e-12
+    reached = np.cumsum(shares[order]) >= share - 1e-12
     return float(sizes[order][np.argmax(reached)])

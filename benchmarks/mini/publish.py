@@ -18,13 +18,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from pages import RESULTS
+
 from scoring.files import write_whole
 from scoring.kit.predictions import find_measures, find_predictions
 from scoring.kit.reference import find_references
 from scoring.record import RECORDS, Line, parse_lines
 from scoring.report.published_runs import REFERENCE
 
-RESULTS = Path(__file__).resolve().parents[1] / "results" / "mini"
 OF_A_MODEL = ("seed", "threads", "versions")
 BY_MEASURE = ("seconds", "options", "errors")
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from pages import RESULTS
 from scipy.stats import rankdata
 
-from benchmarks.mini.pages import RESULTS
 from pgdl_measures.ranking.recommended import RECOMMENDED
 from pgdl_measures.registry import measures
 from scoring.learning import read_known_tasks
