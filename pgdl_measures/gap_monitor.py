@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from absl import logging
 
 from pgdl_measures.accuracy import accuracy
 from pgdl_measures.base import Dataset, Subject, input_rank
@@ -33,7 +32,8 @@ class GapMonitor(tf.keras.callbacks.Callback):
     `dataset` is the training data as the model takes them, in any form that `complexity` takes. A
     random sample of `examples` of them is used, which bounds the cost: `mixup` takes about one
     forward pass over as many. In epochs between two measurements the last values are repeated.
-    The seconds of each measurement are in `seconds`. `options` go to the measures that have them.
+    The seconds of each measurement are in `seconds`, and are printed at the end of the training.
+    `options` go to the measures that have them.
 
     Beside the measures themselves, which are larger for a larger predicted gap, the logs have
     `predicted_accuracy`, larger is better: the training accuracy less what the measures in accuracy
@@ -76,6 +76,13 @@ class GapMonitor(tf.keras.callbacks.Callback):
         if logs is not None:
             logs.update(self._last)
 
+    def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
+        """Says what the measurements took, unless `fit` was told to be quiet."""
+        if self.seconds and (self.params or {}).get("verbose"):
+            first, *others = self.seconds
+            later = f", then {np.mean(others):.2g} s each" if others else ""
+            print(f"GapMonitor: {len(self.seconds)} measurements; {first:.2g} s the first{later}")
+
     def _measure(self) -> None:
         start = time.perf_counter()
         if self.data is None:
@@ -95,8 +102,6 @@ class GapMonitor(tf.keras.callbacks.Callback):
             ]
             self._last[PREDICTED] = float(training - MIDDLE * np.mean(training - changed))
         self.seconds.append(time.perf_counter() - start)
-        if len(self.seconds) == 2:  # the first one traces graphs
-            logging.info("GapMonitor takes %.2g s per measurement", self.seconds[-1])
 
 
 def _sample(data: TrainingData, examples: int) -> TrainingData:

@@ -66,6 +66,14 @@ def test_training_is_the_same_with_and_without_it():
         np.testing.assert_array_equal(a, b)
 
 
+def test_its_cost_is_said_unless_the_training_is_quiet(capsys):
+    for verbose in (2, 0):
+        monitor = pgdl_measures.GapMonitor((INPUTS, LABELS), batches=1)
+        compiled().fit(INPUTS, LABELS, epochs=2, callbacks=[monitor], verbose=verbose)
+        said = "GapMonitor: 2 measurements;" in capsys.readouterr().out
+        assert said == bool(verbose)
+
+
 def test_it_measures_every_so_many_epochs_and_repeats_the_last_value_between():
     monitor = pgdl_measures.GapMonitor((INPUTS, LABELS), every=2, batches=1)
     values = fit(compiled(), monitor, epochs=5).history["mixup"]
