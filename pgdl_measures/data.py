@@ -33,6 +33,7 @@ class TrainingData:
     inputs: tf.Tensor  # [examples, ...] float32
     labels: tf.Tensor  # [examples] int32
     total: int  # examples of the dataset: more than are kept where memory is limited
+    max_bytes: int = DEFAULT_MAX_BYTES  # for the inputs and what is computed from each of them
 
     def __len__(self) -> int:
         return int(self.labels.shape[0])
@@ -41,6 +42,11 @@ class TrainingData:
     def shape(self) -> tuple[int, ...]:
         """The shape of one input."""
         return tuple(self.inputs.shape[1:])
+
+    @property
+    def spare_bytes(self) -> int:
+        """What the inputs leave of the memory."""
+        return max(0, self.max_bytes - 4 * int(tf.size(self.inputs, tf.int64)))
 
     @functools.cached_property
     def class_counts(self) -> dict[int, int]:
@@ -129,7 +135,7 @@ def _read(dataset: Any, max_bytes: int, seed: int, example_rank: int | None) -> 
             count,
             total,
         )
-    return TrainingData(tf.constant(inputs[:count]), tf.constant(labels[:count]), total)
+    return TrainingData(tf.constant(inputs[:count]), tf.constant(labels[:count]), total, max_bytes)
 
 
 def check_labels(labels: Iterable[int], outputs: int) -> None:

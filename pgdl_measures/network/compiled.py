@@ -130,6 +130,11 @@ class Network:
         """The shape of x^(layer) for one example."""
         return self.shapes[self._parts[self.entry(layer)][1]]
 
+    def step_shape(self, number: int) -> tuple[int, ...]:
+        """The shape for one example of what that step takes; of the outputs after the last one."""
+        cuts = [*(source for _, source, _ in self._parts), self.graph_of_calls.output]
+        return self.shapes[cuts[number]]
+
     def affine_steps(self, start: int) -> int:
         """How many steps from `start` on are affine, and so commute with interpolation."""
         count = 0

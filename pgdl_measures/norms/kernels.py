@@ -49,8 +49,8 @@ class Geometry:
         if rank == 1:
             return x * kernel + bias
         if rank == 2:
-            return tf.tensordot(x, kernel, 1) + bias
-        return self._convolved(x, kernel) + bias
+            return tf.nn.bias_add(tf.tensordot(x, kernel, 1), bias)
+        return tf.nn.bias_add(self._convolved(x, kernel), bias)
 
     def _convolved(self, x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
         if self.depthwise:

@@ -41,6 +41,7 @@ from pgdl_measures.options import WORDS
 EPSILON = 1e-3
 _LARGEST = 2.0
 _TARGET = 0.1
+_MARGIN = 1e-3  # more than sums of errors are rounded by
 
 
 def perturbation_size(
@@ -136,6 +137,11 @@ def _build(fused: FusedNetwork, network: Network, magnitude_aware: bool, noise: 
                 tf.autograph.experimental.set_loop_options(parallel_iterations=1)
                 near = perturbed([*kernels, *biases], sigma, draw, seed)
                 total += errors(inputs, labels, near[: len(kernels)], near[len(kernels) :])
+                least = total / tf.cast(draws, tf.float32) - before
+                most = least + tf.cast(draws - draw - 1, tf.float32) / tf.cast(draws, tf.float32)
+                if least > _TARGET + _MARGIN or most < _TARGET - _MARGIN:
+                    break
+            # The draws that were left out add errors, but not so many that this would change.
             added = total / tf.cast(draws, tf.float32) - before
             if added > _TARGET:
                 high = sigma

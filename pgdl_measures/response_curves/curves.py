@@ -7,11 +7,14 @@ curve are then the network's and not the sample's. (Algorithm 1 shuffles anew fo
 Interpolation commutes with affine maps: A((1-a) x1 + a x2) + b = (1-a)(A x1 + b) + a (A x2 + b).
 So the affine steps that follow the perturbed layer - a convolution up to its activation, batch
 normalization, flatten, dense, average pooling - run once for both ends of a pair instead of once
-per magnitude, and the interpolation is done after them.
+per magnitude, and the interpolation is done after them. An example is the end of many pairs: where
+memory allows, these steps run once for it. At magnitude 0 a pair is its first end: all curves of a
+model share its unperturbed prediction.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,8 +27,9 @@ from pgdl_measures.accuracy import NAN_OUTPUTS
 from pgdl_measures.data import TrainingData
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network.compiled import Network
-from pgdl_measures.perturbations.mixup import PAIRINGS, draw_batches, draw_pairs
+from pgdl_measures.perturbations.mixup import PAIRINGS, Pairs, draw_batches, draw_pairs
 from pgdl_measures.response_curves import statistics
+from pgdl_measures.response_curves.unperturbed import Unperturbed
 
 
 @dataclass(frozen=True)
@@ -63,32 +67,49 @@ def mixup_curve(
     reshuffle: bool = False,
     hoist: bool = True,
     forward_batch: int | None = None,
+    unperturbed: Unperturbed | None = None,
 ) -> Curve:
     """The response curve of intra- or inter-class mixup of x^(layer).
 
     `batch_size` is Algorithm 1's and decides which examples can be paired; `forward_batch` is how
     many pairs the network sees at a time (default: what suits it) and decides nothing but speed and
-    memory. `hoist=False` interpolates at the layer itself, for comparison.
+    memory. `hoist=False` interpolates at the layer itself, pair by pair and at magnitude 0 too, for
+    comparison. `unperturbed` has the predictions that other curves have needed.
     """
     _check(data, magnitudes, pairing, batches, batch_size)
     network.check_mixable(layer)
-    graph = network.graph(
-        ("mixup_curve", pairing, layer, hoist), lambda: _build(network, layer, pairing, hoist)
-    )
+    entry = network.entry(layer)
+    meet = entry + network.affine_steps(entry) if hoist else entry
+    once = hoist and _fits(network, data, meet, batches * batch_size)
+    graph = network.graph(("mixup_curve", entry, meet, once), lambda: _build(network, meet, once))
+    unperturbed = unperturbed or Unperturbed(network, data)
 
     def run(alphas: np.ndarray, salt: int) -> tuple[np.ndarray, np.ndarray]:
-        correct, pairs, found_nan = graph(
-            data.inputs,
-            data.labels,
-            tf.constant(alphas, tf.float32),
-            tf.constant(batches),
-            tf.constant(batch_size),
-            tf.constant([seed, salt]),
-            tf.constant(forward_batch or network.forward_batch),
-        )
-        if found_nan:
-            raise MeasureError(NAN_OUTPUTS)
-        return correct.numpy(), np.tile(pairs.numpy()[:, None], len(alphas))
+        drawn = _draw(data.labels, *map(tf.constant, (batches, batch_size, [seed, salt])), pairing)
+        pairs = Pairs(*(part.numpy() for part in drawn))
+        count = np.bincount(pairs.batch, minlength=batches)
+        correct = np.zeros((batches, len(alphas)), np.int32)
+        zero = (alphas == 0) & hoist
+        if not len(pairs.first):
+            return correct, np.tile(count[:, None], len(alphas))
+        if zero.any():
+            hits = unperturbed.predicted(pairs.first) == data.labels.numpy()[pairs.first]
+            correct[:, zero] = np.bincount(pairs.batch, hits, minlength=batches)[:, None]
+        if not zero.all():
+            rows, ends = np.unique(np.stack([pairs.first, pairs.second]), return_inverse=True)
+            first, second = ends.reshape(2, -1).astype(np.int32)
+            correct[:, ~zero], found_nan = graph(
+                data.inputs,
+                tf.gather(data.labels, pairs.first),
+                tf.constant(rows),
+                *map(tf.constant, (first, second, pairs.batch)),
+                tf.constant(alphas[~zero], tf.float32),
+                tf.constant(batches),
+                tf.constant(forward_batch or network.forward_batch),
+            )
+            if found_nan:
+                raise MeasureError(NAN_OUTPUTS)
+        return correct, np.tile(count[:, None], len(alphas))
 
     alphas = np.asarray(magnitudes, float)
     if reshuffle:
@@ -101,44 +122,70 @@ def mixup_curve(
     return Curve(alphas, correct, pairs)
 
 
-def _build(network: Network, layer: int, pairing: str, hoist: bool) -> Any:
-    entry = network.entry(layer)
-    meet = entry + network.affine_steps(entry) if hoist else entry
+@tf.function(reduce_retracing=True)
+def _draw(
+    labels: tf.Tensor, batches: tf.Tensor, batch_size: tf.Tensor, seed: tf.Tensor, pairing: str
+) -> Pairs:
+    """The pairs of all batches: they depend on labels and seed alone."""
+    order = draw_batches(tf.shape(labels)[0], batches, batch_size, seed)
+    return draw_pairs(labels, order, pairing)
 
+
+def _fits(network: Network, data: TrainingData, meet: int, draws: int) -> bool:
+    """Whether what enters the step `meet` fits into the memory for all examples that are drawn."""
+    numbers = min(len(data), draws) * math.prod(network.step_shape(meet))
+    return 2 * 4 * numbers <= data.spare_bytes  # in parts, and then as one
+
+
+def _build(network: Network, meet: int, once: bool) -> Any:
     scalar = tf.TensorSpec([], tf.int32)
+    numbers = tf.TensorSpec([None], tf.int32)
 
     @tf.function(
         input_signature=[
             tf.TensorSpec([None, *network.input_shape], tf.float32),
-            tf.TensorSpec([None], tf.int32),
+            *(numbers, numbers, numbers, numbers, numbers),
             tf.TensorSpec([None], tf.float32),
             scalar,
-            scalar,
-            tf.TensorSpec([2], tf.int32),
             scalar,
         ]
     )
     def curve(
         inputs: tf.Tensor,
-        labels: tf.Tensor,
+        labels: tf.Tensor,  # of the first end of each pair
+        rows: tf.Tensor,  # the examples that are ends
+        first: tf.Tensor,  # which of them is the first end of each pair
+        second: tf.Tensor,
+        batch: tf.Tensor,
         magnitudes: tf.Tensor,
         batches: tf.Tensor,
-        batch_size: tf.Tensor,
-        seed: tf.Tensor,
         forward_batch: tf.Tensor,
-    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        order = draw_batches(tf.shape(labels)[0], batches, batch_size, seed)
-        pairs = draw_pairs(labels, order, pairing)
-        count = tf.shape(pairs.first)[0]
-        steps = -(-count // forward_batch)
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        def reached(some: tf.Tensor) -> tf.Tensor:
+            """What these examples are at the step `meet`."""
+            return _float(network.run(tf.gather(inputs, some), 0, meet))
+
+        reached_once = tf.zeros([0])
+        if once:
+            parts = -(-tf.shape(rows)[0] // forward_batch)
+            found = tf.TensorArray(tf.float32, size=parts, infer_shape=False)
+            for i in tf.range(parts):
+                tf.autograph.experimental.set_loop_options(parallel_iterations=1)
+                now = slice(i * forward_batch, (i + 1) * forward_batch)
+                found = found.write(i, reached(rows[now]))
+            reached_once = tf.ensure_shape(found.concat(), [None, *network.step_shape(meet)])
         correct = tf.zeros([batches, tf.size(magnitudes)], tf.int32)
         found_nan = tf.constant(False)
-        for i in tf.range(steps):
+        for i in tf.range(-(-tf.shape(first)[0] // forward_batch)):
             tf.autograph.experimental.set_loop_options(parallel_iterations=1)
             now = slice(i * forward_batch, (i + 1) * forward_batch)
-            label = tf.gather(labels, pairs.first[now])
-            start = _float(network.run(tf.gather(inputs, pairs.first[now]), 0, meet))
-            way = _float(network.run(tf.gather(inputs, pairs.second[now]), 0, meet)) - start
+            label = labels[now]
+            if once:
+                start = tf.gather(reached_once, first[now])
+                way = tf.gather(reached_once, second[now]) - start
+            else:
+                start = reached(tf.gather(rows, first[now]))
+                way = reached(tf.gather(rows, second[now])) - start
 
             def respond(alpha, start=start, way=way, label=label):  # type: ignore[no-untyped-def]
                 outputs = network.run(start + alpha * way, meet)
@@ -149,9 +196,9 @@ def _build(network: Network, layer: int, pairing: str, hoist: bool) -> Any:
                 respond, magnitudes, fn_output_signature=(tf.bool, tf.bool), parallel_iterations=1
             )
             hits = tf.cast(tf.transpose(hits), tf.int32)  # [pairs of this step, magnitudes]
-            correct += tf.math.unsorted_segment_sum(hits, pairs.batch[now], batches)
+            correct += tf.math.unsorted_segment_sum(hits, batch[now], batches)
             found_nan |= tf.reduce_any(nan)
-        return correct, tf.math.bincount(pairs.batch, minlength=batches), found_nan
+        return correct, found_nan
 
     return curve
 

@@ -16,6 +16,7 @@ import numpy as np
 from pgdl_measures.base import Subject
 from pgdl_measures.response_curves import statistics
 from pgdl_measures.response_curves.curves import Curve, mixup_curve
+from pgdl_measures.response_curves.unperturbed import Unperturbed
 
 # Schiff et al. 2021, Section 4.1.1: [0, 0.5] within a class, [0, 0.5) between classes: at 0.5 both
 # labels are equally right.
@@ -66,11 +67,14 @@ def response(
 
 def shared_curve(subject: Subject, magnitudes: Sequence[float], **settings: Any) -> Curve:
     """The curve of `mixup_curve`, computing only the magnitudes that no measure has needed yet."""
+    unperturbed = subject.share("unperturbed", lambda: Unperturbed(subject.network, subject.data))
     return shared_columns(
         subject,
         settings,
         magnitudes,
-        lambda missing: mixup_curve(subject.network, subject.data, missing, **settings),
+        lambda missing: mixup_curve(
+            subject.network, subject.data, missing, unperturbed=unperturbed, **settings
+        ),
     )
 
 

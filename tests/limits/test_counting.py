@@ -11,6 +11,7 @@ from ingestion.cost.counting import counted
 from ingestion.models import build_model
 from pgdl_measures import complexity
 from pgdl_measures.base import Subject
+from pgdl_measures.perturbations.mixup import draw_batches, draw_pairs
 from pgdl_measures.response_curves.curves import mixup_curve
 
 pytestmark = pytest.mark.keras2
@@ -53,15 +54,20 @@ def test_passes_in_a_loop_of_a_graph_are_counted_as_often_as_they_run(subject):
 def test_a_mixup_curve_is_counted_as_pairs_times_magnitudes(subject, magnitudes):
     twin = counted(subject.network)
     twin.restart()
-    curve = mixup_curve(
+    mixup_curve(
         twin.network, subject.data, magnitudes, pairing="intra", layer=0, batches=4, batch_size=32
     )
-    pairs = curve.pairs[:, 0].sum()
+    order = draw_batches(*map(tf.constant, (100, 4, 32, [0, 0])))
+    pairs = draw_pairs(subject.data.labels, order, "intra")
+    ends = {*pairs.first.numpy(), *pairs.second.numpy()}
+    # At magnitude 0 each first end is seen once, in however many pairs it is.
+    unperturbed = len(set(pairs.first.numpy())) if magnitudes[0] == 0 else 0
     first, *rest = twin.passes().examples
-    # The first convolution commutes with mixing, so that both ends pass it once; its activation
+    # The first convolution commutes with mixing, so that each end passes it once; its activation
     # does not, and comes with all that follows.
-    assert first == 2 * pairs
-    assert set(rest) == {len(magnitudes) * pairs}
+    assert first == len(ends) + unperturbed
+    mixed = sum(alpha > 0 for alpha in magnitudes)
+    assert set(rest) == {mixed * len(pairs.first) + unperturbed}
 
 
 def test_counting_does_not_change_a_value(subject):
