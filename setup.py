@@ -33,6 +33,7 @@ setup(
         "ingestion.zoo": ["suites/*.json"],
         "starting_kit_adapter.terminal": ["*.json"],
         **{package: ["py.typed"] for package in PACKAGES},
+        "scoring": ["py.typed", "predictors/*.json"],
     },
     install_requires=[
         "absl-py>=1.4",

@@ -69,9 +69,10 @@ class Task:
         if self.datasets == (FIRST_DATASET,):
             return FIRST_DATASET
         path = self.model_folder(model_id) / "config.json"
-        name = None
-        with contextlib.suppress(OSError, ValueError, AttributeError):
+        try:
             name = load_json(path).get("dataset", FIRST_DATASET)
+        except (OSError, ValueError, AttributeError):
+            return self.datasets[0]  # what is wrong is said when the model is loaded
         if name not in self.datasets:
             raise CorpusError(
                 path,

@@ -74,7 +74,9 @@ class Descendants:
             below = _below(os.getpid())
             found = {pid: process for pid, process in below.items() if pid not in self._before}
             # Also those of the dead: a successor may be in the group of one that has ended.
-            for group in {process.group for process in found.values()} - {os.getpgrp()}:
+            # Group 1 stands for everybody, and 0 for our own.
+            ours = {0, 1, os.getpgrp(), *(below[pid].group for pid in below.keys() & self._before)}
+            for group in {process.group for process in found.values()} - ours:
                 _send(-group, signal.SIGKILL)
             for number in (signal.SIGSTOP, signal.SIGKILL):  # what has stopped starts no other
                 for pid in found:
@@ -94,6 +96,8 @@ class Descendants:
 
 def _has_children() -> bool:
     """Whether there is one, alive or not yet waited for; the system knows at any moment."""
+    if sys.platform != "linux":
+        return False  # without /proc none is found either
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:

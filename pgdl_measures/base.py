@@ -118,7 +118,7 @@ class Measure:
     target: str  # "module:function", imported when it is first needed
     fixed: Mapping[str, Any] = field(default_factory=dict)  # options that make it this measure
     options: Mapping[str, Any] = field(default_factory=dict)  # options that the user set
-    max_bytes: int | None = None  # memory for the training inputs; None is the default
+    max_bytes: int | None = None  # for the inputs and what is kept of each; None: default
     needs: tuple[str, ...] = ()  # what not every corpus has: IMAGES, INITIAL
     sign: int = 1  # -1: the negation, whose name begins with "-"
     family: str = _about()

@@ -45,8 +45,9 @@ class TrainingData:
 
     @property
     def spare_bytes(self) -> int:
-        """What the inputs leave of the memory."""
-        return max(0, self.max_bytes - 4 * int(tf.size(self.inputs, tf.int64)))
+        """What may be computed from each example and kept: a quarter of the memory at most."""
+        left = self.max_bytes - 4 * int(tf.size(self.inputs, tf.int64))
+        return max(0, min(self.max_bytes // 4, left))
 
     @functools.cached_property
     def class_counts(self) -> dict[int, int]:

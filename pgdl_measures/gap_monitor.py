@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import tensorflow as tf
 
 from pgdl_measures.accuracy import accuracy
 from pgdl_measures.base import Dataset, Subject, input_rank
-from pgdl_measures.data import TrainingData, training_data
+from pgdl_measures.data import DEFAULT_MAX_BYTES, TrainingData, training_data
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network.compiled import Network
 from pgdl_measures.ranking.predictions import MIDDLE, changed_accuracy
@@ -60,14 +61,15 @@ class GapMonitor(tf.keras.callbacks.Callback):
         chosen = with_shared_options([complexity(name) for name in measures], options)
         self.measures = [limited(measure, examples) for measure in chosen]
         self._dataset, self._every, self._examples = dataset, every, examples
+        self._max_bytes = options.get("max_bytes") or DEFAULT_MAX_BYTES
         self.data: TrainingData | None = None
         self._network: Network | None = None
         self._last: dict[str, float] = {}
         self.seconds: list[float] = []  # of each measurement; the first one traces the graphs
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
-        """Forgets the network of another training."""
-        self._network = None
+        """Forgets another training."""
+        self._network, self._last, self.seconds = None, {}, []
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
         """Measures the model, or repeats what was measured last."""
@@ -86,7 +88,8 @@ class GapMonitor(tf.keras.callbacks.Callback):
     def _measure(self) -> None:
         start = time.perf_counter()
         if self.data is None:
-            data = training_data(self._dataset, example_rank=input_rank(self.model))
+            rank = input_rank(self.model)
+            data = training_data(self._dataset, max_bytes=self._max_bytes, example_rank=rank)
             self.data = _sample(data, self._examples)
         subject = Subject(self.model, self.data, known=self._network)
         self._network = subject.network
@@ -109,4 +112,5 @@ def _sample(data: TrainingData, examples: int) -> TrainingData:
     if len(data) <= examples:
         return data
     rows = np.sort(np.random.default_rng(0).permutation(len(data))[:examples])
-    return TrainingData(tf.gather(data.inputs, rows), tf.gather(data.labels, rows), data.total)
+    inputs, labels = tf.gather(data.inputs, rows), tf.gather(data.labels, rows)
+    return replace(data, inputs=inputs, labels=labels)

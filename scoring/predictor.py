@@ -31,6 +31,7 @@ from scoring.files import read_json_object
 Floats = npt.NDArray[np.float64]
 
 FORMAT = "pgdl-predictor-1"
+_PACKAGED = Path(__file__).with_name("predictors")
 _MARGIN = 0.1  # of the learned range: further outside of it a model is said to be unlike
 _EDGE = 0.005  # errors and gaps nearer to 0 or 1 are taken for this
 # What is added to a measure of each unit to make it an error from 0 to 1.
@@ -144,6 +145,13 @@ def from_json(content: Mapping[str, Any], where: str) -> Predictor:
     return predictor
 
 
+def packaged_predictors() -> list[str]:
+    """The names of the predictors that come with the toolkit."""
+    return sorted(path.stem for path in _PACKAGED.glob("*.json"))
+
+
 def read_predictor(path: str | Path) -> Predictor:
-    """The predictor that `pgdl learn` wrote."""
+    """The predictor that `pgdl learn` wrote, or the one of that name that is packaged."""
+    if str(path) in packaged_predictors():
+        path = _PACKAGED / f"{path}.json"
     return from_json(read_json_object(Path(path)), str(path))

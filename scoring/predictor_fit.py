@@ -212,5 +212,5 @@ def _quantile(errors: Sequence[Floats], share: float) -> float:
     sizes = np.abs(np.concatenate(errors))
     shares = np.concatenate([np.full(len(e), 1 / (len(e) * len(errors))) for e in errors])
     order = np.argsort(sizes)
-    reached = np.cumsum(shares[order]) >= share - 1e-12
-    return float(sizes[order][np.argmax(reached)])
+    number = int(np.searchsorted(np.cumsum(shares[order]), share - 1e-9))
+    return float(sizes[order][min(number, len(order) - 1)])

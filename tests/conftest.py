@@ -14,6 +14,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+_WRITTEN = {".png", ".svg", ".json", ".csv", ".html", ".zip"}  # by commands
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _nothing_is_written_where_the_tests_run() -> Iterator[None]:
     """A command has default names for what it writes: a test must give it a folder of its own."""
@@ -24,4 +27,4 @@ def _nothing_is_written_where_the_tests_run() -> Iterator[None]:
 
 
 def _files() -> set[str]:
-    return {path.name for path in Path.cwd().iterdir() if path.is_file()}
+    return {path.name for path in Path.cwd().iterdir() if path.suffix in _WRITTEN}

@@ -39,7 +39,7 @@ def board() -> Leaderboard:
 
 def rendered(page: str) -> str:
     """The page with all of its tables as they are now."""
-    return _BLOCK.sub(lambda block: f"{block[1]}\n{TABLES[block[2]]()}\n{block[3]}", page)
+    return _BLOCK.sub(lambda block: f"{block[1]}{TABLES[block[2]]()}{block[3]}", page)
 
 
 def best() -> str:
@@ -110,9 +110,9 @@ def draw() -> None:
     axes.set_xticks(range(len(names)), names, rotation=90, fontsize=7)
     axes.set_yticks(range(len(taus)), board().tasks)
     start = 0
-    for family, rows in families.items():
+    for number, (family, rows) in enumerate(families.items()):
         axes.axvline(start - 0.5, color="black", linewidth=1)
-        axes.text(start - 0.3, -0.7, family, fontsize=8, rotation=12)
+        axes.text(start - 0.4, -0.65 - 0.45 * (number % 2), family, fontsize=9)
         start += len(rows)
     bar = figure.colorbar(image, ax=axes, pad=0.01)
     bar.set_label("Kendall's tau with the gap")
@@ -150,9 +150,8 @@ def _sign_error(measure: str) -> float | None:
 
 def _mean_and_interval(row: Row) -> tuple[str, str]:
     bounds = row.interval
-    return _two(
-        row.scores.average
-    ), "" if bounds is None else f"{bounds.low:.1f} to {bounds.high:.1f}"
+    interval = "" if bounds is None else f"{bounds.low:.1f} to {bounds.high:.1f}"
+    return _two(row.scores.average), interval
 
 
 def _scores(row: Row) -> list[str]:

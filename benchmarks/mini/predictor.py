@@ -6,7 +6,7 @@ RUN is what `pgdl run` wrote. Each task is left out in turn. The form of the pre
 measures, its link, the weight of differences within a task) is chosen on the other tasks alone: of
 the forms whose error there, again with tasks left out, is within a tenth of the smallest, the one
 with the largest Kendall's tau. The best single measure is chosen and calibrated likewise. With -o
-the predictor of all tasks is written.
+a predictor of all tasks is written, of the forms that take few measures.
 """
 
 from __future__ import annotations
@@ -41,13 +41,15 @@ _MARGINS = (*_FIVE, "mixup_margin", "augment_margin")
 _OF_DATA = "nearest_neighbour_error"
 WITHIN = (1.0, 30.0)
 CLOSE = 1.1  # times the smallest error
+MOST = 8  # measures of the predictor that is written, which every user computes
 
 
 def forms(names: Sequence[str]) -> list[Form]:
     """The forms among which is chosen, written down before any was fitted to these tasks."""
     units = {measure.name: measure.unit for measure in registered()}
     in_units = tuple(name for name in names if units.get(name))
-    networks = [tuple(n for n in s if n != _OF_DATA) for s in (_CROPS, _FIVE, _MARGINS, in_units)]
+    units[_OF_DATA] = "error"  # of the data and of no network, so it ranks nothing by itself
+    networks = (_CROPS, _FIVE, _MARGINS, in_units)
     sets = [s for n in networks for s in (n, (*n, _OF_DATA)) if set(s) <= set(names)]
     links = [(s, unit) for s in sets for unit in ((), tuple(units[n] or "" for n in s))]
     return [Form(s, unit, within) for s, unit in links for within in WITHIN]
@@ -138,7 +140,8 @@ def main() -> None:
         print(means("one data set left out", left_out(tasks, names, list(DATA.values()))))
     print_orders(tasks, [left for left, _ in found], references, names)
     if args.output:
-        final: Predictor = learn(tasks, chosen(tasks, forms(names)))
+        few = [form for form in forms(names) if len(form.measures) <= MOST]
+        final: Predictor = learn(tasks, chosen(tasks, few))
         options = common_options([args.run], final.measures)
         text = json.dumps(replace(final, options=options).to_json(), indent=1)
         args.output.write_text(text + "\n")

@@ -26,7 +26,7 @@ from scoring.report.published_runs import REFERENCE
 
 LEAST, MOST = 0.15, 5
 _SAME_CHANGE = {"mixup": "intra_l0", "manifold_mixup": "intra_l1", "contre_accuracy": "contre_gap"}
-_PREFIXES = ("mean_accuracy_", "augmented_accuracy_")
+_PREFIXES = ("gi_", "mean_accuracy_", "augmented_accuracy_")
 
 
 def change_of(name: str) -> str:
@@ -62,7 +62,7 @@ def seconds(name: str, recorded: Sequence[Mapping[str, float]]) -> float:
 
 def main() -> None:
     """Prints a row per task, and the set that all tasks choose with its cost."""
-    names = [m.name for m in measures() if m.unit and m.name != "nearest_neighbour_error"]
+    names = [m.name for m in measures() if m.unit]
     tasks, _ = read_known_tasks(RESULTS, RESULTS / REFERENCE, names)
     print("| task | chosen on the others | tau | of pgdl rank | best single of the others |")
     print("| --- | --- | ---: | ---: | ---: |")

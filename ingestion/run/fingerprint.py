@@ -28,6 +28,7 @@ MODEL_FILES = ("config.json", "weights.hdf5", "weights_init.hdf5")
 REGISTRY = "pgdl_measures.registry"
 
 _DECODERS = ("pgdl_measures.base", "ingestion.models", "ingestion.data")
+_LARGEST_CONFIG = 1 << 26  # bytes
 _CUSTOM_LAYER = re.compile(rb'"module":\s*"(custom|builtins)"')
 _SMALL = 1 << 16  # bytes; reading so many takes as long as opening the file
 
@@ -63,9 +64,18 @@ def model_files(folder: Path, custom: Sequence[str] = ()) -> list[Path]:
     changed is computed again.
     """
     files = [folder / name for name in MODEL_FILES if os.path.isfile(folder / name)]
-    if custom and files and _CUSTOM_LAYER.search(files[0].read_bytes()):
+    if custom and files and _has_custom_layers(files[0]):
         files += custom_files(tuple(custom))
     return files
+
+
+def _has_custom_layers(config: Path) -> bool:
+    """False where it cannot be read or is absurdly large: that is said when the model is loaded."""
+    try:
+        small = config.stat().st_size <= _LARGEST_CONFIG
+        return small and bool(_CUSTOM_LAYER.search(config.read_bytes()))
+    except OSError:
+        return False
 
 
 def glance(files: Iterable[Path]) -> str:

@@ -20,6 +20,5 @@ def entries() -> list[Measure]:
                 "To compare data sets: it is the same for all models of one, and says how hard "
                 "its classes are to tell apart."
             ),
-            unit="error",
         )
     ]

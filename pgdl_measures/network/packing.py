@@ -29,6 +29,7 @@ class Packed:
     def __call__(self, x: tf.Tensor) -> tf.Tensor:
         if packed_columns(x.shape[2], *self.layer.kernel.shape[2:]) == 1:
             return self._step(x)
+        x = tf.cast(x, self.layer.compute_dtype)  # as Keras does
         y = packed_convolution(x, tf.convert_to_tensor(self.layer.kernel))
         if not self.layer.use_bias:
             return y
@@ -37,7 +38,7 @@ class Packed:
 
 def packed_columns(input_width: int | None, channels: int, filters: int) -> int:
     """How many columns to pack; 1 where nothing is won. GPUs were not measured and pack none."""
-    if input_width is None or tf.config.list_physical_devices("GPU"):
+    if input_width is None or tf.config.list_logical_devices("GPU"):
         return 1
     wanted = 4 if channels <= 4 else 2 if max(channels, filters) <= 16 else 1
     return next(columns for columns in (wanted, 2, 1) if input_width % columns == 0)

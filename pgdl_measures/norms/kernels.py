@@ -49,8 +49,8 @@ class Geometry:
         if rank == 1:
             return x * kernel + bias
         if rank == 2:
-            return tf.nn.bias_add(tf.tensordot(x, kernel, 1), bias)
-        return tf.nn.bias_add(self._convolved(x, kernel), bias)
+            return _biased(tf.tensordot(x, kernel, 1), bias)
+        return _biased(self._convolved(x, kernel), bias)
 
     def _convolved(self, x: tf.Tensor, kernel: tf.Tensor) -> tf.Tensor:
         if self.depthwise:
@@ -141,3 +141,8 @@ def matrix_axes(layer: Any, kernel_rank: int) -> int:
     _, kernel, output = equation.replace("->", ",").split(",")
     summed = [letter not in output for letter in kernel]
     return summed.index(False) if False in summed and any(summed) else kernel_rank - 1
+
+
+def _biased(y: tf.Tensor, bias: tf.Tensor) -> tf.Tensor:
+    """Adds a bias; TensorFlow computes one of each channel together with the kernel before it."""
+    return tf.nn.bias_add(y, bias) if bias.shape == y.shape[-1:] else y + bias

@@ -73,8 +73,8 @@ def mixup_curve(
 
     `batch_size` is Algorithm 1's and decides which examples can be paired; `forward_batch` is how
     many pairs the network sees at a time (default: what suits it) and decides nothing but speed and
-    memory. `hoist=False` interpolates at the layer itself, pair by pair and at magnitude 0 too, for
-    comparison. `unperturbed` has the predictions that other curves have needed.
+    memory (not at magnitude 0). `hoist=False` interpolates at the layer itself, pair by pair and at
+    magnitude 0 too, for comparison. `unperturbed` has predictions that other curves have needed.
     """
     _check(data, magnitudes, pairing, batches, batch_size)
     network.check_mixable(layer)

@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("-m", "--measures", help="one name, or several separated by commas")
     what.add_argument(
-        "--predictor", type=Path, metavar="FILE", help="a predictor of the gap, by `pgdl learn`"
+        "--predictor",
+        metavar="FILE",
+        help="a predictor of the gap: a file by `pgdl learn`, or the packaged `mini`",
     )
     parser.add_argument(
         "--combine", metavar="RULE", help="how several measures are combined: avg, prod, prod_avg"

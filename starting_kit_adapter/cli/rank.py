@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--predictor",
         metavar="FILE",
         help="also show the test accuracy that this predictor expects, with its 90 %% interval: a "
-        "file by `pgdl learn`",
+        "file by `pgdl learn`, or `mini`, which was learned from eight small tasks",
     )
     add_scale(parser)
     parser.add_argument(

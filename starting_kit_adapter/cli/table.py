@@ -78,10 +78,11 @@ def run(args: argparse.Namespace) -> int:
     if args.against is not None and args.robust:
         raise ScoringError("published results have no robust evaluation beside a run: give either")
     board, _ = read_board(args, robust=args.robust)
+    whole = all(row.is_whole for row in board.rows)
     if args.against is not None:
         board = beside_results(board, args)
     _write(_of_board(board, args.format, args.layout), args.output)
-    return 0 if all(row.is_whole for row in board.rows) else 1
+    return 0 if whole else 1
 
 
 def _of_board(board: Leaderboard, form: str, layout: str) -> str:

@@ -28,7 +28,7 @@ that generalize is negated in its definition.
 
 - **Names.** {names}
 - **Options** are set by `complexity(name, option=value)` or `pgdl run --set option=value`. Every
-  measure also takes `max_bytes`, the memory for the training inputs.
+  measure also takes `max_bytes`, the memory for the training inputs and what is kept of each.
 - **Needs**: what not every model or data set has.
 - **Cost**: examples that go through the network, for 50,000 training examples.
   {costs}.

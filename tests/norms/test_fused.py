@@ -60,6 +60,19 @@ def test_batch_norm_over_any_axis_leaves_outputs_unchanged(before, axis):
     assert complexity("param_norm").on(subject(model)) > 0
 
 
+@pytest.mark.parametrize(
+    "layer",
+    [layers.SeparableConv2D(3, 3), layers.DepthwiseConv2D(3, use_bias=False)],
+    ids=lambda layer: type(layer).__name__,
+)
+def test_a_depthwise_kernel_needs_no_bias(layer):
+    chain = [layer, layers.ReLU(), layers.Flatten(), layers.Dense(3)]
+    model = randomized(tf.keras.Sequential(chain), (5, 5, 2))
+    x = examples(10, (5, 5, 2), 3)[0]
+    fused = fused_network(subject(model))
+    np.testing.assert_allclose(outputs(fused, x), model(x, training=False), rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_the_kits_wrapped_layers_are_fused_like_plain_ones(name, tmp_path):
     config = {"model_config": ARCHITECTURES[name](5), "input_shape": [8, 8, 3]}

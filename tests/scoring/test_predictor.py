@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import lsq_linear
 
 from scoring.errors import ScoringError
-from scoring.predictor import from_json
+from scoring.predictor import from_json, read_predictor
 from scoring.predictor_fit import Form, KnownTask, learn, leave_one_task_out
 
 MEASURES = ("mixup", "gi", "noise")
@@ -110,6 +110,18 @@ def test_a_predictor_is_the_same_after_json():
     damaged = {**found.to_json(), "weights": [1.0]}
     with pytest.raises(ScoringError, match="is a damaged predictor"):
         from_json(damaged, "predictor.json")
+
+
+def test_the_packaged_predictor_is_of_registered_measures_and_predicts():
+    from pgdl_measures import measures
+
+    found = read_predictor("mini")
+    assert {*found.measures} <= {measure.name for measure in measures()}
+    assert len(found.tasks) == 8
+    middle = [(low + high) / 2 for low, high in zip(found.smallest, found.largest)]
+    prediction = found.predict(dict(zip(found.measures, middle)))
+    assert 0 < prediction.low < prediction.gap < prediction.high < 1
+    assert not prediction.outside
 
 
 def test_two_tasks_are_too_few_to_hold_for_a_third():
