@@ -27,7 +27,7 @@ from scoring.record import RECORDS, Line, parse_lines
 from scoring.report.published_runs import REFERENCE
 
 OF_A_MODEL = ("seed", "threads", "versions")
-BY_MEASURE = ("seconds", "options", "errors")
+BY_MEASURE = ("values", "seconds", "options", "errors")
 
 
 def main() -> None:
