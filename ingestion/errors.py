@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-import os
 import stat
 import zipfile
 import zlib
@@ -34,7 +33,8 @@ class ZooError(PgdlError):
 def check_file(path: Path, need: str) -> None:
     """Raises a `CorpusError` where there is no regular file that may be read.
 
-    A pipe or a device is refused before it is opened: it may never end.
+    A pipe or a device is refused before it is opened: it may never end. Whether a file may be read
+    is found out by opening it: `os.access` knows nothing of capabilities.
     """
     try:
         status = path.stat()
@@ -44,8 +44,10 @@ def check_file(path: Path, need: str) -> None:
         raise CorpusError(path, f"cannot be read ({error.strerror})") from error
     if not stat.S_ISREG(status.st_mode):
         raise CorpusError(path, f"is not a regular file; {need}")
-    if not os.access(path, os.R_OK):
-        raise CorpusError(path, "cannot be read (Permission denied)")
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise CorpusError(path, f"cannot be read ({error.strerror})") from error
 
 
 def first_line(error: BaseException) -> str:

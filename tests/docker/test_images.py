@@ -109,6 +109,7 @@ def test_another_user_runs_a_measure_and_writes_to_the_output_and_the_scratch_al
 ):
     prefix = _as_nobody()
     corpora.write_task(tmp_path / "zoo" / "task")
+    (tmp_path / "zoo" / "task").chmod(0o700)  # its capability lets it read this all the same
     scratch, out = tmp_path / "scratch", tmp_path / "out"
     for folder in (scratch, out):
         folder.mkdir()
