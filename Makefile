@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 DEMO_MEASURES := gi_intra_l0,gi_inter_l0,gi_intra_l1,gi_inter_l1,pal_intra_l0,pal_inter_l0,mixup,manifold_mixup
 export TF_CPP_MIN_LOG_LEVEL ?= 3
 
-.PHONY: demo test test-ray test-keras2 lint benchmarks
+.PHONY: demo test test-quick test-rest test-ray test-keras2 lint benchmarks
 
 $(VENV)/ready: setup.py
 	$(PYTHON) -m venv $(VENV)
@@ -37,10 +37,14 @@ lint: $(VENV)/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# First those that take seconds, without TensorFlow.
+test: lint test-quick test-rest
+
+# Those that take seconds, without TensorFlow.
 QUICK := tests/test_imports.py tests/scoring tests/robust
-test: $(VENV)/ready lint
+test-quick: $(VENV)/ready
 	$(BIN)/pytest -q $(QUICK)
+
+test-rest: $(VENV)/ready
 	$(BIN)/pytest -q -n 2 --dist loadfile $(QUICK:%=--ignore=%)
 
 # A Ray cluster of two nodes on this machine, one of which is removed while it works.
