@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as the command line does
 
 # A shell ignores SIGINT for what it starts in the background, `nohup` ignores SIGHUP, and programs
 # that a test starts inherit that.

@@ -14,7 +14,6 @@ from typing import Any
 import tensorflow as tf
 
 from pgdl_measures.network.graph import Call, is_stock
-from pgdl_measures.network.packing import Packed, can_pack
 from pgdl_measures.network.rebuild import KerasStep, is_linear
 from pgdl_measures.network.substitution import with_weights
 
@@ -29,7 +28,7 @@ class Folded:
     affine = True
 
     def __init__(self, kernel_step: KerasStep, norm_step: KerasStep) -> None:
-        self.layer, self._norm, self._step = kernel_step.layer, norm_step.layer, quick(kernel_step)
+        self.layer, self._norm, self._step = kernel_step.layer, norm_step.layer, kernel_step
 
     def __call__(self, x: tf.Tensor) -> tf.Tensor:
         norm = self._norm
@@ -47,20 +46,15 @@ class Folded:
         return y if bias else tf.nn.bias_add(y, shift)
 
 
-def quick(step: Any) -> Any:
-    """The step, on packed columns if it is a convolution."""
-    return Packed(step) if can_pack(step) else step
-
-
 def folded(steps: Sequence[Any]) -> Iterator[Any]:
-    """The steps of a chain, with a batch norm folded and columns packed wherever they can be."""
+    """The steps of a chain, with a batch norm folded wherever it can be."""
     number = 0
     while number < len(steps):
         if number + 1 < len(steps) and can_fold(steps[number], steps[number + 1]):
             yield Folded(steps[number], steps[number + 1])
             number += 1
         else:
-            yield quick(steps[number])
+            yield steps[number]
         number += 1
 
 
@@ -75,15 +69,14 @@ def folded_calls(calls: Sequence[Call], target: int) -> list[Call]:
         if id(call) in done:
             continue
         after = readers.get(call.outputs[0], [])
-        operation = quick(call.operation) if _plain(call) else call.operation
         alone = len(after) == len(call.outputs) == 1 and call.outputs[0] != target
         if alone and _plain(call) and _plain(after[0]):
             norm = after[0]
             if can_fold(call.operation, norm.operation):
                 done.add(id(norm))
                 operation = Folded(call.operation, norm.operation)
-                call = Call(call.operation, call.args, {}, norm.outputs)
-        result.append(Call(operation, call.args, call.kwargs, call.outputs))
+                call = Call(operation, call.args, {}, norm.outputs)
+        result.append(call)
     return result
 
 

@@ -76,6 +76,8 @@ def entry_point() -> None:
     """
     stop_as_interrupted()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up messages
+    # By itself TensorFlow leaves oneDNN's convolutions, which are faster, off on older processors.
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     logging.use_absl_handler()
     logging.get_absl_handler().setFormatter(Formatter("pgdl: %(message)s"))
     sys.exit(main(make_parser().parse_args(join_negated(sys.argv[1:]))))
