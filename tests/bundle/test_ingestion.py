@@ -8,10 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import tensorflow as tf
 from live_processes import PATIENCE
 
+from ingestion.array_forms import make_data
 from ingestion.corpus import Task, find_corpus
+from ingestion.zoo.add import add
 from starting_kit_adapter.ingestion import main, run_task
 from starting_kit_adapter.submission.stage import environment, stage
 from starting_kit_adapter.submission.worker import as_number, import_complexity
@@ -78,6 +82,43 @@ def test_a_submission_gets_what_the_kit_gives_and_not_the_answers(corpus, tmp_pa
         "task_a.predict",
         "task_b.predict",
     }
+
+
+# The mean output on the training data; each layer has the inputs that Keras gave it.
+OF_ANY_NETWORK = """
+import tensorflow as tf
+
+def complexity(model, dataset):
+    images = tf.stack([image for image, _ in dataset])
+    with tf.GradientTape(persistent=True) as tape:
+        outputs = model(images, tape=tape)
+    for layer in model.layers:
+        if not isinstance(layer, tf.keras.layers.InputLayer):
+            seen = tf.nest.flatten(layer._last_seen_input)
+            assert all(g.shape == x.shape for g, x in zip(tape.gradient(outputs, seen), seen))
+    return tf.reduce_mean(outputs)
+"""
+
+
+@pytest.mark.keras2
+def test_a_submission_gets_networks_with_branches(tmp_path):
+    rng = np.random.default_rng(0)
+    images, labels = rng.random((12, 8, 8, 3)).astype(np.float32), np.arange(12) % 3
+    layers = tf.keras.layers
+    inputs = tf.keras.Input((8, 8, 3))
+    x = layers.ReLU()(layers.BatchNormalization()(layers.Conv2D(4, 3, padding="same")(inputs)))
+    x = layers.Add()([x, layers.Conv2D(4, 3, padding="same")(x)])
+    x = layers.Concatenate()([x, 2.0 * x])  # Keras' own configuration of an operation
+    outputs = layers.Dense(3)(layers.GlobalAveragePooling2D()(x))
+    model = tf.keras.Model(inputs, outputs)
+    model.save(tmp_path / "mine.keras")
+    data = make_data(images, labels, images, labels)
+    add(tmp_path / "zoo", "t", tmp_path / "mine.keras", data, {})
+    done = ingest(tmp_path / "zoo", tmp_path, OF_ANY_NETWORK)
+    assert done.returncode == 0, done.stderr
+    values = json.loads((tmp_path / "output" / "t.predict").read_text())
+    expected = np.mean(model(images, training=False))
+    assert values == {"model_0": pytest.approx(expected, rel=1e-4, abs=1e-6)}
 
 
 @pytest.mark.parametrize(
