@@ -7,9 +7,7 @@ A file may say which class it needs, never where it is found: only modules named
 from __future__ import annotations
 
 import contextlib
-import importlib
 import inspect
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +16,7 @@ from typing import Any
 
 from ingestion.source_closure import closure, module_file
 from pgdl_measures.errors import PgdlError
+from pgdl_measures.own_modules import import_own, look_in_working_directory
 
 
 class CustomError(PgdlError):
@@ -70,9 +69,7 @@ def _find(name: str) -> None:
         raise CustomError(
             f"--custom {name}: expected the name of a Python module, such as {Path(name).stem}"
         )
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
+    look_in_working_directory()
     if module_file(name) is None:
         raise CustomError(
             f"--custom {name}: there is no such module; run the command in its folder, or add that "
@@ -83,7 +80,7 @@ def _find(name: str) -> None:
 def _import(name: str) -> Any:
     _find(name)
     try:
-        return importlib.import_module(name)
+        return import_own(name)
     except Exception as error:  # whatever the user's module does
         raise CustomError(
             f"--custom {name}: cannot be imported ({type(error).__name__}: {error})"
