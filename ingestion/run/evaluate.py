@@ -43,6 +43,7 @@ def evaluate(
     recompute: bool = False,
     warm_up: Sequence[Measure] = (),
     custom: Sequence[str] = (),
+    split: str = "train",
     listener: Listener | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Report:
@@ -56,6 +57,8 @@ def evaluate(
     `retry_failed` computes failures again, `recompute` results of other options or other code.
     `warm_up` measures run first in every job to trace the graphs; their results are discarded.
     `custom` are modules that define layers of your own, for models that have such.
+    `split` is the part of the data that measures see: `"train"`, or `"test"` to compare the values
+    with those on training data. Each needs an `out` of its own.
     `listener` is called with the plan and after every model. `settings` are copied to `run.json`.
     """
     found = corpus if isinstance(corpus, Corpus) else find_corpus(corpus)
@@ -75,6 +78,7 @@ def evaluate(
         recompute,
         tuple(warm_up),
         tuple(custom),
+        split,
     )
     return run(
         request,

@@ -61,6 +61,7 @@ class Request:
     recompute: bool = False  # compute again what was computed with other settings
     warm_up: tuple[Measure, ...] = ()  # run first in every job, so that they pay for tracing
     custom: tuple[str, ...] = ()  # modules that define layers of the user's own
+    split: str = "train"  # the part of the data that measures see
 
     def selected(self, task: Task) -> list[str]:
         """The models of a task that were asked for."""
@@ -97,7 +98,7 @@ def make_plan(request: Request, lines: Iterable[Line]) -> Plan:
     stale: set[Key] = set()
     jobs: list[Job] = []
     for task in request.tasks:
-        of_dataset = {name: tuple(task.shards(dataset=name)) for name in task.datasets}
+        of_dataset = {name: tuple(task.shards(request.split, name)) for name in task.datasets}
         selected = set(request.selected(task))
         for model in task.model_ids:
             dataset = task.dataset_of(model)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.terminal import failures
+from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.failures import warn
 from starting_kit_adapter.terminal.run_options import (
     add_again_arguments,
@@ -28,19 +29,25 @@ if TYPE_CHECKING:
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """The corpus, where results go, what is computed again, and who computes."""
+    """The corpus, where results go, what is computed again, and by which processes."""
     parser.add_argument("corpus", type=Path, metavar="ZOO", help="a corpus of trained models")
     parser.add_argument("-o", "--output", type=Path, required=True, help="where results go")
     add_tasks(parser)
     add_worker_arguments(parser)
+    add_custom(parser)
     add_again_arguments(parser)
     add_time_limit(parser)
 
 
 def compute(
-    tasks: Iterable[Task], measures: Sequence[Measure], args: argparse.Namespace, **more: Any
+    tasks: Iterable[Task],
+    measures: Sequence[Measure],
+    args: argparse.Namespace,
+    *,
+    out: Path | None = None,
+    **more: Any,
 ) -> Report:
-    """Computes what the record in the output folder does not have yet.
+    """Computes what the record in `out` (default: the output folder) does not have yet.
 
     Where and with which limits is in the options of `add_run_arguments`; `more` are arguments of
     `ingestion.evaluate`.
@@ -61,12 +68,13 @@ def compute(
         report = evaluate(
             args.corpus,
             measures,
-            args.output,
+            out or args.output,
             tasks=[task.name for task in tasks],
             limits=make_limits(given),
             executor=make_executor(given),
             retry_failed=bool(args.retry_failed),
             recompute=bool(args.recompute),
+            custom=args.custom or (),
             listener=Listener(planned, step, warn),
             settings={k: plain for k, v in given.items() if (plain := _plain(v)) is not None},
             **more,

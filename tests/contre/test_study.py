@@ -119,12 +119,16 @@ def test_transformed_test_images_are_compared_with_transformed_training_images(
     said = capsys.readouterr().out
     folder = out / "contre" / "small"
     found = json.loads((folder / "study.json").read_text())["spoiling"]
-    accuracies = json.loads((folder / "test_accuracies.json").read_text())["accuracies"]
+    values = json.loads((out / "contre/on_test_images/accuracy_n2_m20/small.predict").read_text())
+    accuracies = {model: -value for model, value in values.items()}
     train = json.loads((out / "accuracy_n2_m20" / "small.predict").read_text())
     models = list(accuracies)
     expected = stats.spearmanr([-train[m] for m in models], [accuracies[m] for m in models])[0]
     assert found == {"correlation": pytest.approx(expected), "models": 6}
     assert f"correlation {expected:.3f} over 6 models" in said
+    assert said.count("6 models computed now") == 2
+    assert pgdl_study(*command, *quick) == 0
+    assert capsys.readouterr().out.count("0 models computed now") == 2  # it resumes both
 
     # The accuracy is that of the measure where the test images are the training images.
     stored = read_data(zoo / "small").test

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import subprocess
 import sys
@@ -134,6 +135,21 @@ def test_workers_know_the_module_and_a_change_of_it_is_computed_again(
     assert evaluate("zoo", ["mixup"], "out", workers=1, custom=[module]).computed == 0
     (tmp_path / f"{module}.py").write_text(MODULE.replace("2.0 *", "-2.0 *"))
     assert evaluate("zoo", ["mixup"], "out", workers=1, custom=[module]).computed == 1
+
+
+def test_a_study_measures_models_with_own_layers(
+    tmp_path: Path, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from starting_kit_adapter.cli.main import main, make_parser
+
+    pytest.importorskip("matplotlib")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))  # of the workers
+    _saved(module, tmp_path / "vit.keras")
+    add(tmp_path / "zoo", "t", tmp_path / "vit.keras", small_data(), {}, [module])
+    study = ["study", "robust", "zoo", "-o", "out", "-m", "params", "--workers", "1"]
+    main(make_parser().parse_args([*study, "--custom", module]))
+    values = json.loads((tmp_path / "out" / "params" / "t.predict").read_text())
+    assert values["model_0"] > 0
 
 
 def test_a_module_that_is_none_is_named(tmp_path: Path, module: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,10 +53,12 @@ Table 4 is `pgdl run ZOO -m contre_gap,sharpness,...` and `pgdl table`: the comp
 
 Writes each part to out/contre/<task>/ as text, CSV, SVG and PNG, and all parts to study.json; with
 several tasks also out/contre/transformations.txt and figure5, in which they stand side by side. The
-values of all models are recorded as by `pgdl run`: the same command resumes an interrupted study,
-and `pgdl table out/` scores every setting. All models see the same contrastive examples.
+values of all models are recorded as by `pgdl run` in out/, those on test images in
+out/contre/on_test_images/: the same command resumes an interrupted study, and `pgdl table out/`
+scores every setting. All models see the same contrastive examples.
 """
 
+_TEST_RECORD = "on_test_images"  # a folder beside those of the tasks
 _PRINTED = 8  # columns; a wider table is written to its file but not printed
 
 
@@ -89,22 +91,56 @@ def run(args: argparse.Namespace) -> int:
     for task in tasks:
         reference_of(task)  # raises if there is none
     chosen = grids(parts, examples=args.examples, seed=args.seed)
+    test_out = args.output / "contre" / _TEST_RECORD
     try:
         report = compute(tasks, measures(chosen), args, seed=args.seed, max_models=args.max_models)
+        on_test = _on_test_images(tasks, chosen, args, test_out) if "spoiling" in parts else None
     except KeyboardInterrupt as error:
         return tell_stopped(error)
-    options = {"examples": args.examples, "seed": args.seed}
     found = {
-        task.name: _write(task, chosen, report, options, args.output / "contre" / task.name)
+        task.name: _write(task, chosen, report, on_test, args.output / "contre" / task.name)
         for task in tasks
     }
     if len(found) > 1 and "transformations" in parts:
         _write_side_by_side(found, args.output / "contre")
-    return tell_failures(report, args.output)
+    failed = tell_failures(report, args.output)
+    return (tell_failures(on_test, test_out) if on_test else 0) | failed
+
+
+def _on_test_images(
+    tasks: Sequence[Task], chosen: Sequence[Grid], args: argparse.Namespace, out: Path
+) -> Report | None:
+    """The values of the part `spoiling` on test images; None where no task has any."""
+    having = [task for task in tasks if _without_test_images(task) is None]
+    if not having:
+        return None
+    spoiling = measures([grid for grid in chosen if grid.name == "spoiling"])
+    print("on test images:")
+    return compute(
+        having,
+        spoiling,
+        args,
+        out=out,
+        seed=args.seed,
+        max_models=args.max_models,
+        split="test",
+    )
+
+
+def _without_test_images(task: Task) -> str | None:
+    """Why a task has no test images; None where it has."""
+    from ingestion.errors import CorpusError
+
+    try:
+        for dataset in task.datasets:
+            task.shards("test", dataset)
+    except CorpusError as error:
+        return str(error)
+    return None
 
 
 def _write(
-    task: Task, chosen: Sequence[Grid], report: Report, options: dict[str, Any], folder: Path
+    task: Task, chosen: Sequence[Grid], report: Report, on_test: Report | None, folder: Path
 ) -> dict[str, Correlations]:
     from scoring.files import write_whole
     from starting_kit_adapter.studies.contre import correlations as c
@@ -120,8 +156,7 @@ def _write(
     for name, part in found.items():
         text = c.to_text(part)
         if name == "spoiling":
-            (measure_name,) = (measure.name for measure in part.grid.cells.values())
-            text, study[name] = _spoiling(task, values[measure_name], options, folder)
+            text, study[name] = _spoiling(task, part.grid, values, on_test)
         else:
             write_whole(folder / f"{name}.csv", c.to_csv(part))
             save_figure(part, folder / name)
@@ -138,19 +173,19 @@ def _write(
 
 
 def _spoiling(
-    task: Task, values: dict[str, float], options: dict[str, Any], folder: Path
+    task: Task, grid: Grid, values: Mapping[str, dict[str, float]], on_test: Report | None
 ) -> tuple[str, dict[str, Any]]:
     """The text of the part, and its numbers."""
-    from ingestion.errors import CorpusError
-    from starting_kit_adapter.studies.contre.spoiling import Spoiling, on_test_images
+    from starting_kit_adapter.studies.contre.spoiling import Spoiling
 
-    try:
-        task.shards("test")
-    except CorpusError as error:
-        return f"no check of transformed test images: {error}", {}
-    test = on_test_images(task, list(values), options, folder / "test_accuracies.json")
-    found = Spoiling({model: -value for model, value in values.items()}, test)
-    return found.to_text(), {"correlation": found.correlation, "models": len(test)}
+    missing = _without_test_images(task)
+    if missing or on_test is None:
+        return f"no check of transformed test images: {missing}", {}
+    (measure,) = measures([grid])
+    train, test = values[measure.name], on_test.values(task.name, measure.name)
+    models = [model for model in train if model in test]
+    found = Spoiling({m: -train[m] for m in models}, {m: -test[m] for m in models})
+    return found.to_text(), {"correlation": found.correlation, "models": len(models)}
 
 
 def _write_side_by_side(found: dict[str, dict[str, Correlations]], folder: Path) -> None:
