@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from corpora import dataset, examples
-from zoo_of_kinds import CLASSES, JOINS, conv, functional, initialized, layers, residual
+from zoo_of_kinds import (
+    CLASSES,
+    JOINS,
+    concatenated,
+    conv,
+    functional,
+    initialized,
+    layers,
+    residual,
+)
 
 from pgdl_measures import complexities, complexity
 from pgdl_measures.base import Subject
@@ -124,6 +133,56 @@ def test_a_batch_norm_and_an_activation_belong_to_the_layer_before_them():
     mixed = (network.run(one, stop=entry) + network.run(other, stop=entry)) / 2
     at_input, at_layer = network.run((one + other) / 2), network.run(mixed, entry)
     assert np.abs(at_input - at_layer).max() > 1e-3
+
+
+def folded_by_hand(model: tf.keras.Model) -> tuple[tf.keras.Model, list[np.ndarray]]:
+    """The network with each kernel times the scale of its batch norm, which then only shifts.
+
+    And all kernels: what a batch norm x -> gamma (x - mean) / sqrt(variance + epsilon) + beta does
+    to the output x of a kernel and a bias, in NumPy.
+    """
+    other = tf.keras.models.clone_model(model)
+    other.set_weights(model.get_weights())
+    norms = {
+        id(layer.input): layer
+        for layer in other.layers
+        if isinstance(layer, layers.BatchNormalization)
+    }
+    kernels = []
+    for layer in other.layers:
+        if not isinstance(layer, (layers.Conv2D, layers.Dense)):
+            continue
+        kernel, *biases = layer.get_weights()
+        norm = norms.get(id(layer.output))
+        if norm is not None:
+            gamma, beta, mean, variance = norm.get_weights()
+            scale = gamma / np.sqrt(variance + norm.epsilon)
+            kernel = kernel * scale
+            beta = beta - mean * scale + sum(bias * scale for bias in biases)
+            layer.set_weights([kernel, *(np.zeros_like(bias) for bias in biases)])
+            one = np.ones_like(gamma)
+            norm.set_weights([one, beta, 0 * one, one - norm.epsilon])
+        kernels.append(kernel)
+    return other, kernels
+
+
+@pytest.mark.parametrize("join", [residual, concatenated])
+def test_norms_of_networks_with_joins_are_those_of_kernels_folded_by_hand(join):
+    model = initialized(join(SHAPE))
+    folded, kernels = folded_by_hand(model)
+    np.testing.assert_allclose(folded(INPUTS), model(INPUTS), rtol=1e-4, atol=1e-4)
+    squares = np.array([np.square(kernel.astype(np.float64)).sum() for kernel in kernels])
+    spectral = ("log_prod_of_spec", "fro_over_spec", "log_sum_of_spec")
+    names = ("params", "param_norm", "log_prod_of_fro", "path_norm", "inverse_margin", *spectral)
+    data = dataset(INPUTS, LABELS)
+    found, by_hand = (complexities(names)(network, data) for network in (model, folded))
+    assert found.refusals == {}
+    expected = {name: pytest.approx(by_hand[name], rel=1e-4) for name in names}
+    assert {name: found[name] for name in names} == expected
+    m = len(LABELS)
+    assert found["param_norm"] == pytest.approx(math.sqrt(squares.sum() / m), rel=1e-5)
+    product = 0.5 * (np.log(squares).sum() - math.log(m))
+    assert found["log_prod_of_fro"] == pytest.approx(product, rel=1e-5)
 
 
 def test_twelve_resnets_are_traced_once_for_each_measure(monkeypatch):
