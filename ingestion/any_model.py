@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from ingestion.custom import load_custom
 from ingestion.keras_files import read_existing, read_existing_config
+from ingestion.model_paths import is_saved_model
 from ingestion.models import load_model, read_config
 
 
@@ -35,4 +36,4 @@ def read_architecture(path: Path, custom: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _is_corpus_folder(path: Path) -> bool:
-    return path.is_dir() and not (path / "saved_model.pb").is_file()
+    return path.is_dir() and not is_saved_model(path)

@@ -23,10 +23,9 @@ from typing import Any
 from ingestion.errors import CorpusError
 from pgdl_measures.base import IMAGES, INITIAL
 from pgdl_measures.errors import UnknownNameError
-from scoring.files import load_json
+from scoring.files import is_junk, load_json
 
 KERAS_CONFIG = "keras_config"  # in config.json, where `model_config` cannot say what a model is
-JUNK = (".DS_Store", "__MACOSX")
 FIRST_DATASET = "dataset_1"  # the only one of a task of the competition
 
 
@@ -61,7 +60,9 @@ class Task:
     @cached_property
     def datasets(self) -> tuple[str, ...]:
         """The task's data sets: `dataset_1`, and more where its models differ in their data."""
-        found = _natural(p for p in _entries(self.folder) if p.match("dataset_*") and p.is_dir())
+        found = natural_order(
+            p for p in _entries(self.folder) if p.match("dataset_*") and p.is_dir()
+        )
         return tuple(path.name for path in found) or (FIRST_DATASET,)
 
     def dataset_of(self, model_id: str) -> str:
@@ -108,7 +109,7 @@ class Corpus:
 def split_shards(dataset: Path, split: str) -> list[Path]:
     """The tfrecord files of one split of a data set, in the order of their numbers."""
     folder = dataset / split
-    shards = _natural(p for p in _entries(folder) if p.match("shard_*.tfrecord"))
+    shards = natural_order(p for p in _entries(folder) if p.match("shard_*.tfrecord"))
     if not shards:
         raise CorpusError(folder, "has no shard_*.tfrecord; the task's data is expected here")
     return shards
@@ -141,11 +142,13 @@ def find_corpus(root: Path | str) -> Corpus:
     if not folders:
         raise CorpusError(root, "has no task: expected <task>/model_<id>/ and <task>/dataset_1/")
     reference_root = resolved.parent if resolved.name == "input_data" else resolved
-    return Corpus(root, tuple(_task(folder, reference_root) for folder in _natural(folders)))
+    return Corpus(root, tuple(_task(folder, reference_root) for folder in natural_order(folders)))
 
 
 def _task(folder: Path, reference_root: Path) -> Task:
-    models = _natural(p for p in _entries(folder) if p.is_dir() and p.name.startswith("model_"))
+    models = natural_order(
+        p for p in _entries(folder) if p.is_dir() and p.name.startswith("model_")
+    )
     if not models:
         raise CorpusError(folder, "is an empty task: it has no model_<id> folder")
     candidates = [
@@ -166,10 +169,10 @@ def _looks_like_task(folder: Path) -> bool:
 def _entries(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
-    return [p for p in folder.iterdir() if p.name not in JUNK and not p.name.startswith(".")]
+    return [p for p in folder.iterdir() if not is_junk(p) and not p.name.startswith(".")]
 
 
-def _natural(paths: Iterable[Path]) -> list[Path]:
+def natural_order(paths: Iterable[Path]) -> list[Path]:
     """Sorted so that 2 comes before 10."""
     return sorted(
         paths,

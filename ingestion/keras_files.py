@@ -24,6 +24,7 @@ from ingestion.keras_config import checked_config
 from ingestion.keras_graph import Graph
 from ingestion.keras_names import counted, last_name, snake_case
 from ingestion.kit_config import kit_config
+from ingestion.model_paths import KERAS_FILES
 from ingestion.models import build_classifier, build_model
 from ingestion.saved_model import read_saved_model, saved_model_config
 from ingestion.subclassed import as_functional, is_subclassed
@@ -87,7 +88,7 @@ def _reader(path: Path) -> Callable[[Path, Graph], None]:
 def _saved_config(path: Path) -> Any:
     if path.is_dir():
         return saved_model_config(path)
-    if path.suffix not in (".keras", ".h5", ".hdf5") or not path.is_file():
+    if path.suffix not in KERAS_FILES or not path.is_file():
         problem = "no such file" if not path.exists() else "is not the file of a Keras model"
         raise CorpusError(path, f"{problem}; expected .keras, .h5 or the folder of a SavedModel")
     text = _zip_member(path, "config.json", _LARGEST_CONFIG) if _is_zip(path) else _h5_json(path)

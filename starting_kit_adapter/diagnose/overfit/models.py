@@ -1,4 +1,4 @@
-"""The models that are tested: Keras files and `model_<id>` folders, read as data (never run)."""
+"""The models that are tested: Keras files, SavedModels, `model_<id>` folders; read, never run."""
 
 from __future__ import annotations
 
@@ -9,19 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.corpus import find_corpus
+from ingestion.model_paths import models_at
 from ingestion.run.architecture import nameless
 from ingestion.zoo.layout import read_json
 from pgdl_measures.errors import PgdlError
-
-_FILES = (".keras", ".h5", ".hdf5")
 
 
 def find_models(model: Path | None, folder: Path | None) -> dict[str, Path]:
     """The model and all models of a folder, by the part of their paths that tells them apart."""
     found = [] if model is None else [model]
     if folder is not None:
-        files = sorted(p for p in folder.glob("*") if p.suffix in _FILES) if folder.is_dir() else []
-        found += files or _of_corpus(folder)
+        found += models_at(folder) or _of_corpus(folder)
     if not found:
         raise PgdlError("no model is given: name one, or --models with a folder of several")
     paths = list(dict.fromkeys(path.resolve() for path in found))

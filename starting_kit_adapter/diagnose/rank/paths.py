@@ -7,23 +7,21 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from ingestion.model_paths import models_at
 from pgdl_measures.errors import PgdlError
-
-_FILES = (".keras", ".h5", ".hdf5")
-_MODEL = ("config.json", "saved_model.pb")  # a folder with one of these is one model
 
 
 def find_models(given: Sequence[str]) -> dict[str, Path]:
     """Paths by the shortest names that tell them apart, in the order given.
 
-    A folder is one model, or it holds models: Keras files and model folders.
+    A folder is one model, or it holds models: Keras files, SavedModels and folders of a corpus.
     """
     found: list[Path] = []
     for text in given:
         paths = [Path(text)]
         if not paths[0].exists():
             paths = [Path(name) for name in sorted(glob.glob(text, recursive=True))]
-        models = [model for path in paths for model in _models(path)]
+        models = [model for path in paths for model in models_at(path)]
         if not models:
             raise PgdlError(
                 f"{text}: no model found; expected a .keras or .h5 file, a folder of such "
@@ -33,19 +31,6 @@ def find_models(given: Sequence[str]) -> dict[str, Path]:
     if len(found) < 2:
         raise PgdlError(f"{found[0]} is the only model; a ranking needs two or more")
     return dict(zip(_short_names(found), found))
-
-
-def _models(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path] if path.exists() else []
-    if any((path / name).exists() for name in _MODEL):
-        return [path]
-    return [
-        inside
-        for inside in sorted(path.iterdir())
-        if (inside.is_file() and inside.suffix in _FILES)
-        or (inside.is_dir() and any((inside / name).exists() for name in _MODEL))
-    ]
 
 
 def _short_names(paths: Sequence[Path]) -> list[str]:
