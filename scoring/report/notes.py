@@ -2,8 +2,8 @@
 
 Damaged lines of the record, tasks that were not run or have too few models, combinations that are
 out of date, training accuracies that spread, incomplete grids, models that failed, and for each
-task the measures without a score, and why, or that rank its models backwards, which the CMI
-hardly sees. Measures with the same problem share a line.
+task the measures without a score, and why, or that rank its models backwards, which the CMI does
+not tell. Measures with the same problem share a line.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ def _scores(board: Leaderboard, task: str) -> Iterator[str]:
     backwards = [measure for measure, entry in ranked if (entry.kendall or 0.0) < 0]
     if backwards:
         yield (
-            f"ranked backwards (Kendall's tau is negative, which the CMI hardly shows): "
-            f"{_listed(backwards)}"
+            "ranked backwards (Kendall's tau is negative; the CMI of a measure and of its negation "
+            f"differ only by ties and by pairs of a model with itself): {_listed(backwards)}"
         )
 
 

@@ -88,8 +88,9 @@ def _lead(board: Leaderboard) -> str:
     over = f"on {board.tasks[0]}" if board.has_one_task else f"over {best.tasks_scored} tasks"
     taus = [entry.kendall for entry in best.entries.values() if entry.kendall is not None]
     backwards = sum(taus) < 0 and (
-        " However, it ranks models backwards, which the score hardly shows: "
-        f"Kendall's tau is {sum(taus) / len(taus):.2f}."
+        f" However, it ranks models backwards: Kendall's tau is {sum(taus) / len(taus):.2f}. "
+        "Mutual information is the same for a measure and its negation, but for ties and pairs of "
+        "a model with itself, so the direction is read from Kendall's tau."
     )
     return (
         f"The measure that is most informative about the generalization gap here is "

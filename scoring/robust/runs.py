@@ -16,9 +16,10 @@ Columns `is.<criterion>` hold True or False. What the authors' `load_data` does 
 from __future__ import annotations
 
 import csv
+import difflib
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,21 @@ class Runs:
     gap: npt.NDArray[np.float64]  # [models]
     measures: dict[str, npt.NDArray[np.float64]]  # each [models]
     left_out: tuple[str, ...] = ()  # what was not read, and why, in words
+
+    def only(self, measures: Sequence[str]) -> Runs:
+        """The same runs with these measures alone, in this order; `-name` is a negation."""
+        chosen = {}
+        for name in measures:
+            known = name if name in self.measures else name.removeprefix("-")
+            if known not in self.measures:
+                close = difflib.get_close_matches(known, self.measures)
+                hint = "did you mean " + " or ".join(close) + "?" if close else ""
+                raise ScoringError(
+                    f"{self.name} has no measure {name!r}: "
+                    f"{hint or 'there are ' + ', '.join(self.measures)}"
+                )
+            chosen[name] = self.measures[known] if known == name else -self.measures[known]
+        return replace(self, measures=chosen)
 
     def where(self, hparam: str, value: str) -> Runs:
         """Only the runs with one value of a hyperparameter, which then is none any more."""

@@ -126,7 +126,9 @@ def evaluate_csv(args: argparse.Namespace) -> Evaluation:
     from scoring.robust.runs import read_csv
 
     size = TEST_SIZE if args.test_size is None else args.test_size
-    return evaluate(read_csv(args.csv), test_size=size, min_effective=args.min_effective)
+    runs, names = read_csv(args.csv), _names(args.measures)
+    runs = runs if names is None else runs.only(names)
+    return evaluate(runs, test_size=size, min_effective=args.min_effective)
 
 
 def find_reference(out: Path, named: Path | None) -> Path:

@@ -20,6 +20,7 @@ from scoring.rank import granulated, kendall
 from scoring.robust.evaluation import evaluate, records
 from scoring.robust.precision import examples_behind_gaps
 from starting_kit_adapter.cli import report, table
+from starting_kit_adapter.studies import robust as study
 
 Verb = Callable[..., tuple[int, str]]
 
@@ -83,6 +84,20 @@ def test_a_csv_of_runs_is_the_same_evaluation(
         assert found[key]["kept"] == record["kept"]
         if record["kept"]:
             assert found[key]["maximum"] == pytest.approx(record["maximum"], rel=1e-6, abs=1e-12)
+
+
+def test_measures_of_a_csv_are_chosen_and_negated(run: Verb, tmp_path: Path) -> None:
+    runs = random_runs(repeats=5)
+    path = write_csv(tmp_path / "runs.csv", runs)
+    chosen = "--measures=blind,-good"
+    text = run(table, "--csv", path, "--robust", "--format", "json", chosen)[1]
+    assert {record["measure"] for record in json.loads(text)["records"]} == {"blind", "-good"}
+    assert run(study, path, chosen, "-o", tmp_path / "out")[0] == 0
+    content = json.loads((tmp_path / "out" / "robust" / "runs" / "table.json").read_text())
+    tau = content["measures"]["-good"]["kendall"]
+    assert tau == pytest.approx(-kendall(runs.gap, runs.measures["good"]))
+    with pytest.raises(ScoringError, match=r"no measure 'goof': did you mean good\?"):
+        run(table, "--csv", path, "--robust", "--measures", "goof")
 
 
 def _key(record: dict) -> tuple:

@@ -48,7 +48,9 @@ interrupted study.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_run_arguments(parser)
     parser.add_argument(
-        "-m", "--measures", help="names separated by commas (default: the 24 of the paper)"
+        "-m",
+        "--measures",
+        help="names separated by commas (default: the 24 of the paper, or all of a CSV)",
     )
     parser.add_argument(
         "--all", action="store_true", help="keep networks that missed the target of their training"
@@ -75,8 +77,8 @@ def run(args: argparse.Namespace) -> int:
     for task in tasks:
         reference_of(task)  # raises if there is none
     import_tensorflow()
-    names = args.measures.split(",") if args.measures else [entry.name for entry in entries()]
-    chosen = choose_measures([name.strip() for name in names], {}, args.seed)
+    names = _names(args.measures) if args.measures else [entry.name for entry in entries()]
+    chosen = choose_measures(names, {}, args.seed)
     try:
         report = compute(tasks, chosen, args, seed=args.seed)
     except KeyboardInterrupt as error:
@@ -97,12 +99,18 @@ def _write(task: Task, measures: Sequence[str], report: Report, args: argparse.N
     _write_runs(runs, args.output / "robust" / task.name, size, args)
 
 
+def _names(measures: str) -> list[str]:
+    return [name.strip() for name in measures.split(",") if name.strip()]
+
+
 def _run_csv(args: argparse.Namespace) -> int:
     """A table of runs that somebody else trained and measured."""
     from scoring.robust.evaluation import TEST_SIZE
     from scoring.robust.runs import read_csv
 
     runs = read_csv(args.corpus)
+    if args.measures:
+        runs = runs.only(_names(args.measures))
     _write_runs(runs, args.output / "robust" / runs.name, args.test_size or TEST_SIZE, args)
     return 0
 
