@@ -48,14 +48,14 @@ def test_the_settings_are_those_of_the_paper():
     assert tuple(settings.TRANSFORMATIONS.values()) == tuple(SINGLE)
     sizes = {grid.name: len(grid.cells) for grid in settings.grids(settings.PARTS, seed=0)}
     assert sizes == {
-        "transformations": 10,
+        "transformations": 12,
         "ablation": 12,
         "singles": 17,
         "pairs": 136,
         "spoiling": 1,
     }
     # Contre itself is in three grids and single operations are in two, but computed once.
-    assert len(settings.measures(settings.grids(settings.PARTS))) == 10 + 11 + 16 + 120
+    assert len(settings.measures(settings.grids(settings.PARTS))) == 12 + 11 + 16 + 120
 
 
 def test_the_tables_of_a_small_zoo_are_written_and_a_second_run_computes_nothing(
@@ -168,6 +168,15 @@ def test_a_dot_per_model_is_drawn(tmp_path):
     svg, _ = save_scatter(found, "Fisher ratio", tmp_path / "figure6")
     assert svg.read_text().count("PathCollection_") == len(grid.rows)
     np.testing.assert_array_equal(found.test, reference.test_acc)
+
+
+def test_originals_are_the_training_accuracy_as_center_crop_is_on_cifar(zoo):
+    # Wu et al. 2021, footnote 5: "Center Crop" is used as training accuracy, so that eq. 2 has none.
+    (grid,) = settings.grids(["transformations"])
+    measure = grid.cells["Originals", "accuracy"]
+    stored, model = read_data(zoo / "small").train, load_model(zoo / "small" / "model_3")
+    hits = np.argmax(model.predict(stored.images, verbose=0), axis=1) == stored.labels
+    assert -measure(model, dataset(stored.images, stored.labels)) == pytest.approx(hits.mean())
 
 
 def test_a_column_that_most_models_lack_leaves_the_others_whole():

@@ -42,7 +42,8 @@ examples:
 
 parts, with the tables and figures of Wu et al. 2021 that they repeat:
   transformations   Tables 1, 3, 5, 6, Figures 2, 5, 6: crops, flip, rotation and ContRE; accuracy
-                    and Fisher ratio, with the tasks of a zoo as columns
+                    and Fisher ratio, with the tasks of a zoo as columns. Originals are what
+                    the paper's Center Crop is on CIFAR (footnote 5); ours cuts an eighth
   ablation          Table 2: N = 2, 3, 4 operations of magnitude M = 4, 9, 15, 20
   singles           Figure 3: each operation of RandAugment alone
   pairs             Figure 4: every pair of operations, one applied after the other

@@ -27,6 +27,7 @@ OPERATIONS = (
     "TranslateYabs",
 )
 # fmt: on
+ORIGINALS = "Originals"  # what Center Crop is on CIFAR, whose images have no margin (footnote 5)
 TRANSFORMATIONS = {
     "Center Crop": "CenterCrop",
     "Random Crop": "RandomCrop",
@@ -60,9 +61,10 @@ def _transformations(options: Mapping[str, Any]) -> Grid:
     cells = {}
     for statistic, column in (("accuracy", ACCURACY), ("fisher", FISHER)):
         cells[CONTRE, column] = _contre(2, 20, options, statistic)
+        cells[ORIGINALS, column] = _fixed([], options, statistic)
         for row, operation in TRANSFORMATIONS.items():
             cells[row, column] = _fixed([operation], options, statistic)
-    rows = (*TRANSFORMATIONS, CONTRE)
+    rows = (ORIGINALS, *TRANSFORMATIONS, CONTRE)
     title = "Transformations (Tables 1, 3, 5 and 6)"
     return Grid("transformations", title, rows, (ACCURACY, FISHER), cells)
 
@@ -119,7 +121,8 @@ def _fixed(
     operations: Sequence[str], options: Mapping[str, Any], statistic: str = "accuracy"
 ) -> Measure:
     fixed = {"operations": tuple(operations), "magnitude": 20.0}
-    return _measure(f"{statistic}_{'_'.join(operations)}", statistic, fixed, options)
+    name = "_".join(operations) or "originals"
+    return _measure(f"{statistic}_{name}", statistic, fixed, options)
 
 
 def _measure(
