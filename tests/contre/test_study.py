@@ -171,7 +171,7 @@ def test_a_dot_per_model_is_drawn(tmp_path):
 
 
 def test_originals_are_the_training_accuracy_as_center_crop_is_on_cifar(zoo):
-    # Wu et al. 2021, footnote 5: "Center Crop" is used as training accuracy, so that eq. 2 has none.
+    # Wu et al. 2021, footnote 5: "Center Crop" is taken as training accuracy, so eq. 2 has none.
     (grid,) = settings.grids(["transformations"])
     measure = grid.cells["Originals", "accuracy"]
     stored, model = read_data(zoo / "small").train, load_model(zoo / "small" / "model_3")
