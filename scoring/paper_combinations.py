@@ -34,6 +34,7 @@ _GI, _PAL = (
     for score in ("gi", "pal")
 )
 MEASURES = (*_GI, *_PAL, "mixup")  # that the combinations are made of
+WINNER = "dbi_mixup"  # the last row of each table: the winners of the competition
 TABLES = {"pca": 4, "npca": 5, "avg": 6, "prod": 7, "prod_avg": 8, "avg_rank": 9}
 
 

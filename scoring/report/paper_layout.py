@@ -30,15 +30,17 @@ def table_1(board: Leaderboard) -> Sheet:
     return _sheet("CMI x 100 by task (Schiff et al. 2021, Table 1)", board, [single, combined])
 
 
-def combination_tables(board: Leaderboard) -> list[Sheet]:
-    """A table for each rule, with its rows in the order of the paper."""
+def combination_tables(board: Leaderboard, winner: Row | None = None) -> list[Sheet]:
+    """A table for each rule, with its rows in the order of the paper and the row of the
+    competition's winner, where there is one, at the bottom."""
     rows = {row.measure: row for row in board.rows}
     sheets = []
     for rule, number in TABLES.items():
         known = [rows[name] for name in paper_names(rule) if name in rows]
         if known:
             title = f"{rule}: CMI x 100 by task (Schiff et al. 2021, Table {number})"
-            sheets.append(_sheet(title, board, [known]))
+            last = [] if winner is None else [winner]
+            sheets.append(_sheet(title, board, [[*known, *last]]))
     return sheets
 
 

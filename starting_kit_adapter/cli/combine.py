@@ -21,7 +21,8 @@ examples:
   pgdl combine out/ -m -mixup,gi_intra_l0 --rule avg
       a minus negates a measure
   pgdl combine out/ --all
-      the 87 combinations of Schiff et al. 2021 with the paper's signs; prints Tables 4 to 9
+      the 87 combinations of Schiff et al. 2021 with the paper's signs; prints Tables 4 to 9, with
+      the competition's winner, dbi_mixup, at the bottom of each
 
 rules:
   pca       first principal component over the models of a task
@@ -72,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _run_all(args: argparse.Namespace) -> int:
     from scoring.kit.combined import combine_all
-    from scoring.paper_combinations import TABLES
+    from scoring.kit.predictions import find_measures
+    from scoring.paper_combinations import TABLES, WINNER
     from scoring.report.leaderboard import leaderboard
     from scoring.report.paper_layout import MARKS, combination_tables
 
@@ -83,9 +85,14 @@ def _run_all(args: argparse.Namespace) -> int:
     board = leaderboard(
         reference, target, measures=[one.name for one in found if one.written], replicates=0
     )
-    print(text_of(combination_tables(board), MARKS[:1]))
+    winner = None
+    if WINNER in find_measures(args.out):
+        (winner,) = leaderboard(reference, args.out, measures=[WINNER], replicates=0).rows
+    else:
+        missing = [*missing, WINNER]
+    print(text_of(combination_tables(board, winner), MARKS[:1]))
     if missing:
-        print(f"not in {args.out}, so that its combinations are left out: {', '.join(missing)}")
+        print(f"not in {args.out}, so that their rows are left out: {', '.join(missing)}")
     print(f"wrote {len(found)} combinations to {target}")
     return _tell(found)
 

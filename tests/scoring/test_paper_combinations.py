@@ -111,9 +111,23 @@ def test_combinations_of_missing_measures_are_left_out(tmp_path: Path) -> None:
 
 
 def test_the_verb_prints_the_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_run(tmp_path)
+    values = write_run(tmp_path)
     words = ["combine", str(tmp_path / "out"), "--all", "--reference", str(tmp_path / "reference")]
     assert main.main(main.make_parser().parse_args(words)) == 0
     printed = capsys.readouterr().out
     assert all(f"Table {number}" in printed for number in TABLES.values())
     assert "wrote 87 combinations" in printed
+    assert f"not in {tmp_path / 'out'}, so that their rows are left out: dbi_mixup" in printed
+
+    # The competition's winner stands at the bottom of each table, wherever combinations go.
+    winner = tmp_path / "out" / "dbi_mixup" / "task.predict"
+    winner.parent.mkdir()
+    winner.write_text(json.dumps({f"model_{i}": v for i, v in enumerate(values["mixup"] ** 3)}))
+    words += ["-o", str(tmp_path / "elsewhere")]
+    assert main.main(main.make_parser().parse_args(words)) == 0
+    printed = capsys.readouterr().out
+    reference = leaderboard(tmp_path / "reference", tmp_path / "out", replicates=0).references
+    codes, gap = reference["task"].codes, reference["task"].gap
+    score = f"{100 * cmi(codes, gap, values['mixup']).score:.2f}"
+    last = [part.strip().splitlines()[-1].split() for part in printed.split("\n\n")][: len(TABLES)]
+    assert all(row[0] == "dbi_mixup" and row[1] == score for row in last)
