@@ -7,14 +7,15 @@ of its training and near chance in the other one.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ingestion.arrays import Data, Split
+from ingestion.errors import CorpusError
 from pgdl_measures.ranking.concerns import near_chance
+from scoring.files import load_json
 
 SCALES = ("auto", "unit", "none")
 WORDS = {
@@ -84,13 +85,19 @@ def accuracy_warning(
 
 def recorded_accuracy(path: Path) -> float | None:
     """The training accuracy that a corpus records of a `model_<id>` folder of it, if it does."""
+    folder = path.resolve()
+    configs = folder.parent / "model_configs.json"
+    if not folder.is_dir() or not configs.exists():
+        return None
     try:
-        entries = json.loads((path.resolve().parent / "model_configs.json").read_text("utf-8"))
-        for key in (path.resolve().name, path.resolve().name[len("model_") :]):
-            if key in entries:
-                return float(entries[key]["metrics"]["train_acc"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
+        entries = load_json(configs)
+    except (OSError, ValueError) as error:
+        raise CorpusError(configs, f"cannot be read ({error})") from error
+    for key in (folder.name, folder.name[len("model_") :]):
+        try:
+            return float(entries[key]["metrics"]["train_acc"])
+        except (KeyError, TypeError, ValueError):
+            continue  # of another form, which is no matter here
     return None
 
 

@@ -20,6 +20,7 @@ from scoring.errors import ScoringError
 
 _JUNK = (".DS_Store", "__MACOSX", "._")  # what macOS leaves in folders and archives
 _LENGTH = struct.Struct("<Q")
+_DIGITS = 300  # a float holds integers of up to 308
 _LARGEST_JSON = 1 << 28  # bytes; 5,000 models of 10 hyperparameters have a hundredth of that
 
 
@@ -29,9 +30,10 @@ def is_junk(path: Path) -> bool:
 
 
 def parse_json(data: bytes | str) -> Any:
-    """Any JSON value; a ValueError for broken JSON or UTF-8, a doubled key, or endless nesting."""
+    """Any JSON value; a ValueError for broken JSON or UTF-8, a doubled key, endless nesting, or an
+    integer that no float holds."""
     try:
-        return json.loads(data, object_pairs_hook=_without_doubles)
+        return json.loads(data, object_pairs_hook=_without_doubles, parse_int=_integer)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -114,6 +116,12 @@ def count_tfrecords(path: Path) -> int:
 def model_name(key: str) -> str:
     """`model_<id>`, whether or not the file's key says `model_`."""
     return key if key.startswith("model_") else f"model_{key}"
+
+
+def _integer(text: str) -> int:
+    if len(text) > _DIGITS:
+        raise ValueError(f"an integer has {len(text)} digits")
+    return int(text)
 
 
 def _without_doubles(items: list[tuple[str, Any]]) -> dict[str, Any]:

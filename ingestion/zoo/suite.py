@@ -69,10 +69,13 @@ def read_suite(name: str) -> list[SuiteTask]:
         raise UnknownNameError("suite", name, SUITES)
     try:
         content = parse_json(path.read_bytes())
-        tasks, data = content["tasks"].items(), dict(content["data"])
-    except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
-        raise ZooError(f"{path}: a suite has `data` and `tasks` ({error})") from error
-    return [_task(task, entry, data, f"{path.name}: {task}") for task, entry in tasks]
+    except (OSError, ValueError) as error:
+        raise ZooError(f"{path}: is not JSON ({error})") from error
+    for part in ("data", "tasks"):
+        if not isinstance(content, dict) or not isinstance(content.get(part), dict):
+            raise ZooError(f"{path}: a suite is an object of the objects `data` and `tasks`")
+    tasks, data = content["tasks"], content["data"]
+    return [_task(task, entry, data, f"{path.name}: {task}") for task, entry in tasks.items()]
 
 
 def plans(
@@ -112,15 +115,20 @@ def _task(name: str, entry: Any, data: Mapping[str, Any], where: str) -> SuiteTa
     for key in entry:
         if key not in _ENTRIES:
             raise UnknownNameError(f"entry of {where}", key, _ENTRIES)
-    if entry["data"] not in data:
-        raise UnknownNameError(f"data of {where}", str(entry["data"]), data)
-    source, grid = data[entry["data"]], entry["grid"]
+    used, grid, size = entry["data"], entry["grid"], entry.get("image_size")
+    if not isinstance(used, str) or used not in data:
+        raise UnknownNameError(f"data of {where}", str(used)[:80], data)
+    source = data[used]
+    if not isinstance(source, dict) or not all(isinstance(v, str) for v in source.values()):
+        raise ZooError(f"{where}: data {used!r} is {str(source)[:80]}; expected `file` and `tfds`")
+    if size is not None and (type(size) is not int or size < 1):
+        raise ZooError(f"{where}: image_size is {str(size)[:80]}; expected a number of pixels")
     return SuiteTask(
         name=name,
-        after=entry.get("after", ""),
+        after=str(entry.get("after", "")),
         grid=find_grid(grid)[1] if isinstance(grid, str) else parse_grid(grid, where),
-        data=entry["data"],
+        data=used,
         file=source.get("file"),
         tfds=source.get("tfds"),
-        image_size=entry.get("image_size"),
+        image_size=size,
     )

@@ -148,7 +148,14 @@ def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file, restval="")
-            header, rows = list(reader.fieldnames or ()), list(reader)
+            header, rows = list(reader.fieldnames or ()), []
+            for row in reader:
+                if None in row:
+                    raise ScoringError(
+                        f"{path}, line {reader.line_num}: {len(row[None])} more cells than the "
+                        f"header's {len(header)}"
+                    )
+                rows.append(row)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ScoringError(f"cannot read {path}: {error}") from error
     twice = sorted({name for name in header if header.count(name) > 1})

@@ -244,7 +244,9 @@ def _assignment(text: str) -> tuple[str, Any]:
     if not name or not equals:
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, found {text!r}")
     try:
-        parsed = json.loads(value.lower() if value in ("True", "False") else value)
-    except json.JSONDecodeError:
+        from scoring.files import parse_json
+
+        parsed = parse_json(value.lower() if value in ("True", "False") else value)
+    except ValueError:
         parsed = value
     return name, parsed if isinstance(parsed, (int, float, str)) else value

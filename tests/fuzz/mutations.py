@@ -17,6 +17,7 @@ _TEXTS = {
     "@deep object@": '{"a":' * 50_000 + "1" + "}" * 50_000,
     "@cut off@": "[" * 100_000,
     "@many digits@": "9" * 5_000,
+    "@many digits of a float@": "9" * 400,
     "@more than a float@": "1e999",
 }
 ODD_VALUES = (

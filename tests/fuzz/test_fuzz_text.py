@@ -13,16 +13,22 @@ from fuzzing import fuzz
 from hypothesis import strategies as st
 from mutations import damaged_bytes, damaged_json, odd_json
 
-from ingestion.corpus import find_corpus
+from ingestion.corpus import Task, find_corpus
 from ingestion.run.plan import Request, make_plan
 from ingestion.run.store import Store
+from ingestion.scale import recorded_accuracy
 from ingestion.zoo.grid import read_grid
 from ingestion.zoo.layout import Zoo
+from ingestion.zoo.suite import read_suite, state
 from pgdl_measures import complexity
 from scoring.kit.program import score_folders
 from scoring.predictor import Predictor, read_predictor
 from scoring.record import Curve, Line, Stamp
 from scoring.recorded_run import read_run, recorded_corpus, recorded_options
+from scoring.report.robust_formats import robust_json
+from scoring.robust.evaluation import evaluate
+from scoring.robust.runs import read_csv
+from starting_kit_adapter.studies.invariance.scores import groups
 from starting_kit_adapter.submission.metadata import check_metadata
 from starting_kit_adapter.terminal.run_options import read_settings
 
@@ -111,6 +117,22 @@ def test_references(tmp_path):
     fuzz("model_configs.json", read, damaged_json(REFERENCE), 400)
 
 
+def test_references_beside_a_model(tmp_path):
+    folder = tmp_path / "t" / "model_0"
+    folder.mkdir(parents=True)
+    augmented = {
+        "model_" + key: {**entry, "augment": {"perturbation": "rotation", "level": "none"}}
+        for key, entry in REFERENCE.items()
+    }
+
+    def read(data: bytes) -> None:
+        reference = write(folder.parent / "model_configs.json", data)
+        assert isinstance(recorded_accuracy(folder), (float, type(None)))
+        groups(Task("t", folder.parent, reference, ("model_0",)))
+
+    fuzz("model_configs.json (studies)", read, damaged_json(augmented), 400)
+
+
 def test_records(tmp_path):
     line = json.loads(LINE.encode())
     lines = st.lists(
@@ -169,6 +191,44 @@ def test_zoos(tmp_path):
 
 def test_grids(tmp_path):
     fuzz("grid", lambda data: read_grid(write(tmp_path / "g.json", data)), damaged_json(GRID), 400)
+
+
+def test_suites(tmp_path):
+    suite = {"data": {"digits": {}, "mine": {"file": "mine.npz", "tfds": "mnist"}}, "tasks": {}}
+    for name, data in (("t1", "digits"), ("t2", "mine")):
+        entry = {"after": "task 1", "data": data, "image_size": 8, "grid": {**GRID, "repeats": 2}}
+        suite["tasks"][name] = entry
+
+    def read(data: bytes) -> None:
+        tasks = read_suite(str(write(tmp_path / "suite.json", data)))
+        for task in tasks:
+            assert task.models >= 0 and task.source(None)
+        assert all(len(row) == 6 for row in state(tasks, tmp_path))
+
+    fuzz("suite", read, damaged_json(suite), 400)
+
+
+def test_tables_of_runs(tmp_path):
+    header = ["hp.width", "hp.lr", "is.converged", "gen.gap", "complexity.a", "complexity.b_fft"]
+    rows = [[w, lr, True, 0.1 * w, w - lr, 0.5] for w in (1, 2) for lr in (0.1, 0.01)] * 2
+    cells = st.one_of(
+        st.floats(), st.integers(), st.sampled_from(["", "x", "nan", "1e999", '"', "\0", "1,1"])
+    )
+
+    @st.composite
+    def odd_cells(draw: st.DrawFn) -> bytes:
+        table = [list(map(str, row)) for row in [header, *rows]]
+        for _ in range(draw(st.integers(1, 4))):
+            row = draw(st.sampled_from(table))
+            place = draw(st.integers(0, len(row)))
+            row[place : place + draw(st.sampled_from([1, 1, 1, 0]))] = [str(draw(cells))]
+        return "\n".join(map(",".join, table)).encode()
+
+    def read(data: bytes) -> None:
+        robust_json(evaluate(read_csv(write(tmp_path / "runs.csv", data)), min_effective=0))
+
+    valid = "\n".join(",".join(map(str, row)) for row in [header, *rows]).encode()
+    fuzz("runs.csv", read, st.one_of(odd_cells(), damaged_bytes(valid)), 400)
 
 
 def test_predictors(tmp_path):

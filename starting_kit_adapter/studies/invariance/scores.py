@@ -69,16 +69,24 @@ def groups(task: Task) -> Groups:
     assert task.reference is not None
     entries = read_json_object(task.reference)
     found = {model_name(key): entry.get("augment") for key, entry in entries.items()}
-    names = {augment["perturbation"] if augment else None for augment in found.values()}
+    try:
+        names = {augment["perturbation"] if augment else None for augment in found.values()}
+        levels = {model: str(augment["level"]) for model, augment in found.items() if augment}
+        told = [
+            {entry.get(name) for entry in entries.values()} for name in ("data", "architecture")
+        ]
+    except (TypeError, KeyError) as error:
+        raise PgdlError(
+            f"{task.reference}: `augment`, `data` or `architecture` are not as `pgdl zoo build "
+            f"--augment` writes them ({error!r})"
+        ) from error
     if len(names) != 1 or None in names:
         raise PgdlError(
             f"task {task.name} was not trained with one augmentation: found "
             f"{', '.join(sorted(map(str, names)))}; build one with `pgdl zoo build --augment`"
         )
-    levels = {model: augment["level"] for model, augment in found.items()}
-    told = [{entry.get(name) for entry in entries.values()} for name in ("data", "architecture")]
     known = all(len(values) == 1 and None not in values for values in told)
-    column = " ".join(values.pop() for values in told) if known else task.name
+    column = " ".join(str(values.pop()) for values in told) if known else task.name
     return Groups(str(names.pop()), levels, column)
 
 
