@@ -36,3 +36,13 @@ def test_the_papers_rows_are_those_of_the_perturbations_at_hand() -> None:
     shown = published_table([_scores("a", "translation_y", "x", 0.1)])
     assert "34.85" in shown and "41.54" not in shown  # Gi of ResNets on CIFAR-10
     assert published_table([_scores("a", "noise", "x", 0.1)]) == ""
+
+
+def test_rotations_of_both_ranges_have_the_papers_numbers_of_their_data_alone() -> None:
+    pair = ("rotation", "rotation90")  # Table 2: CIFAR-10 up to 180 degrees, SVHN up to 90
+    rows = published_table([_scores(name, name, "x", 0.1) for name in pair]).splitlines()
+    cells = [row.split() for row in rows if row.split()[0] == "Gi-score"]
+    assert cells == [
+        ["Gi-score", "41.54", "15.29", "-", "-"],
+        ["Gi-score", "-", "-", "54.11", "46.11"],
+    ]

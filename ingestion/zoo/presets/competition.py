@@ -30,9 +30,11 @@ def _task(
     epochs: int,
     milestones: list[int],
     ours: str = "",
+    part: str = "",
     **fixed: Any,
 ) -> Preset:
-    """A task: the epochs at which the learning rate is multiplied by 0.2 are `milestones`."""
+    """A task: the epochs at which the learning rate is multiplied by 0.2 are `milestones`; `part`
+    is how many of its networks are described, where it is not all of them."""
     shares = [milestone / epochs for milestone in milestones]
     full = {
         "architecture": architecture,
@@ -45,7 +47,7 @@ def _task(
         "crop_flip": ", random flips and crops after padding by 4 pixels",
     }.get(fixed.get("augmentation", ""), "")
     return Preset(
-        f"a task of the competition, on {data}",
+        f"{part}a task of the competition, on {data}",
         published=(
             "The family of the network, hyperparameters and their values, initial learning rate "
             f"and when it is multiplied by 0.2, at most {epochs} epochs{augmented}."
@@ -122,6 +124,7 @@ PRESETS = {
         3000,
         [1800, 2200, 2400],
         _OPTIMIZER,
+        "64 of the 96 networks of ",
         batch_norm=True,
     ),
     "task5": _task("40 % of CINIC-10", "conv", _CONV, 3000, [1800, 2200, 2400], _OPTIMIZER),
@@ -171,6 +174,7 @@ PRESETS = {
         1800,
         [300, 600, 900],
         _OPTIMIZER,
+        "32 of the 64 networks of ",
         weight_decay=0.0001,
     ),
     "task9": _task(

@@ -83,7 +83,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _tenth(examples: int, batch_size: int = 128) -> int:
-    """The batches that hold 10 % of the training data (Schiff et al. 2021, Section 4.2)."""
+    """10 % of the training data (Schiff et al. 2021, Section 4.2) in whole batches: the number that
+    is nearest to it, and at least one, which is more than 10 % of fewer than 1,280 examples."""
     return max(1, round(examples / 10 / batch_size))
 
 
