@@ -12,6 +12,7 @@ import numpy as np
 from ingestion.array_forms import make_data, make_lazy_split
 from ingestion.arrays import Data, Split, stratified_order
 from ingestion.errors import ZooError
+from ingestion.large_arrays import new_array
 from ingestion.npz import has_array, read_arrays
 
 FORMS = "digits, npz:FILE or tfds:NAME"
@@ -158,7 +159,8 @@ def _check_features(name: str, info: Any, part: str) -> None:
 
 
 def _stack(split: Any, name: str, image_size: int | None, resize: str) -> _Arrays:
-    """All images in one array, which is filled as they are read."""
+    """All images in one array, which is filled as they are read and is in a file where it is
+    large."""
     import tensorflow as tf
 
     if image_size is not None:
@@ -172,7 +174,7 @@ def _stack(split: Any, name: str, image_size: int | None, resize: str) -> _Array
     images, labels, shapes = np.empty(0), [], set()
     for i, (image, label) in enumerate(split.as_numpy_iterator()):
         if not i:
-            images = np.empty((int(split.cardinality()), *image.shape), image.dtype)
+            images = new_array((int(split.cardinality()), *image.shape), image.dtype)
         shapes.add(image.shape)
         labels.append(label)
         if len(shapes) == 1:

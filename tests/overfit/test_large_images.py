@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from ingestion import npz, sources
+from ingestion import large_arrays, npz, sources
 from ingestion.array_forms import make_split
 from ingestion.arrays import ByteImages
 from ingestion.errors import ZooError
@@ -31,7 +31,7 @@ def byte_images() -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_an_array_in_its_file_is_the_array(byte_images, tmp_path, monkeypatch):
-    monkeypatch.setattr(npz, "_LARGE", 1)
+    monkeypatch.setattr(npz, "LARGE", 1)
     source = _write(tmp_path / "a.npz", *byte_images)
     split = load_part(source, "test")
     assert isinstance(split.images, ByteImages) and isinstance(split.images.array, np.memmap)
@@ -43,7 +43,7 @@ def test_an_array_in_its_file_is_the_array(byte_images, tmp_path, monkeypatch):
 
 
 def test_a_file_with_objects_is_refused_in_its_file_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(npz, "_LARGE", 1)
+    monkeypatch.setattr(npz, "LARGE", 1)
     path = tmp_path / "a.npz"
     np.savez(path, x_test=np.array([{}], object), y_test=np.zeros(1, int))
     with pytest.raises(ZooError, match=r"is not a whole \.npz file of plain arrays"):
@@ -65,7 +65,7 @@ def test_bytes_and_floats_give_one_examination(byte_images, tmp_path):
 
 def test_the_memory_does_not_grow_with_the_images(tmp_path, monkeypatch):
     """79 MB of bytes in a file, which would be 315 MB as floats."""
-    monkeypatch.setattr(npz, "_LARGE", 1)
+    monkeypatch.setattr(npz, "LARGE", 1)
     path = tmp_path / "large.npz"
     _write(path, np.zeros((400, 256, 256, 3), np.uint8), np.zeros(400, int))
     model = tf.keras.Sequential(
@@ -80,6 +80,48 @@ def test_the_memory_does_not_grow_with_the_images(tmp_path, monkeypatch):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 60e6  # a few batches of 16 images, 12.6 MB each
+
+
+@pytest.fixture
+def all_large(monkeypatch):
+    monkeypatch.setattr(npz, "LARGE", 1)
+    monkeypatch.setattr(large_arrays, "LARGE", 1)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_compressed_array_goes_through_a_file(
+    byte_images, tmp_path, all_large, monkeypatch, order
+):
+    monkeypatch.setattr(npz, "_PIECE", 1000)
+    images, labels = byte_images
+    np.savez_compressed(tmp_path / "a.npz", x=np.asarray(images, order=order), y=labels)
+    found, found_labels = npz.read_arrays(tmp_path / "a.npz", ["x", "y"])
+    assert isinstance(found, np.memmap)
+    np.testing.assert_array_equal(found, images)
+    np.testing.assert_array_equal(found_labels, labels)
+
+
+def test_the_memory_does_not_grow_with_compressed_images_nor_resized_ones(tmp_path, all_large):
+    """79 MB of bytes, compressed in a file, and as the images of a data set."""
+    shape = (400, 256, 256, 3)
+    np.savez_compressed(tmp_path / "a.npz", x_test=np.zeros(shape, np.uint8), y_test=[0] * 400)
+    many = tf.data.Dataset.from_tensors((tf.ones([300, 256, 3], tf.uint8), 0)).repeat(400)
+    tracemalloc.start()
+    split = load_part(f"npz:{tmp_path / 'a.npz'}", "test")
+    resized, _ = sources._stack(many, "many", 256, "short-side")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(split) == 400 and resized.shape == shape and (resized[-1] == 1).all()
+    assert peak < 60e6  # a piece of 17 MB, and what decompresses it
+
+
+def test_a_full_disk_is_told(tmp_path, all_large, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(large_arrays.os, "posix_fallocate", full)
+    with pytest.raises(ZooError, match=r"has no room for 12 bytes .* set TMPDIR"):
+        large_arrays.new_array((3, 4), np.uint8)
 
 
 def test_the_shorter_side_is_scaled_and_the_other_cropped():
