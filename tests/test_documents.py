@@ -55,6 +55,25 @@ def test_every_named_source_file_and_function_exists(document):
             assert name in {getattr(node, "name", None) for node in body}, f"{path}:{name}"
 
 
+SOURCES = [
+    path
+    for package in ("pgdl_measures", "ingestion", "scoring", "starting_kit_adapter", "benchmarks")
+    for path in sorted((ROOT / package).rglob("*.py"))
+]
+CITED = re.compile(r"([A-Z][\w-]+(?: et al\.| and [A-Z]\w+))\s+\(?((?:19|20)\d\d\w?)")
+
+
+def test_every_cited_paper_is_in_the_list_of_papers():
+    listed = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    known = set(re.findall(r"^\| ([A-Z][^|]*?\d{4}\w?) \|", listed, re.MULTILINE))
+    cited: dict[str, str] = {}
+    for path in [*DOCUMENTS, *SOURCES]:
+        for authors, year in CITED.findall(path.read_text(encoding="utf-8")):
+            cited[f"{authors} {year}"] = str(path.relative_to(ROOT))
+    assert len(cited) > 10
+    assert {name: where for name, where in cited.items() if name not in known} == {}
+
+
 def commands(document: Path) -> list[str]:
     """The `pgdl` commands in the blocks of a document, and in all of the text of papers.md."""
     text = document.read_text(encoding="utf-8").replace("\\\n", "")

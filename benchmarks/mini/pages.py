@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "mini"
 FIGURE = ROOT / "benchmarks" / "figures" / "mini.png"
 PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md")
-PODIUM = ("dbi_mixup", "augmentation_penalty", "vpm")  # first to third place
+WINNERS = ("dbi_mixup", "augmentation_penalty", "vpm")  # first to third place
 FIRST = 5
 _BLOCK = re.compile(r"(<!-- mini: (\w+) -->\n).*?(<!-- mini: end -->)", re.DOTALL)
 
@@ -43,13 +43,13 @@ def rendered(page: str) -> str:
 
 
 def best() -> str:
-    """The leaders and the podium: the mean CMI with its interval, Kendall's tau, and each task."""
+    """The leaders and the competition's winners: the mean CMI with its interval, tau, each task."""
     tasks = board().tasks
     head = ("", "measure", "mean CMI x 100", "95 % interval", "tau", *tasks)
     rows = [
         (str(place), row.measure, *_mean_and_interval(row), _two(row.kendall), *_scores(row))
         for place, row in enumerate(board().rows, 1)
-        if place <= FIRST or row.measure in PODIUM
+        if place <= FIRST or row.measure in WINNERS
     ]
     return _table(head, rows, text=2)
 

@@ -34,7 +34,7 @@ DATA = {
     "pets": ("mini7",),
     "digits": ("mini4", "mini5"),
 }
-PODIUM = ("dbi_mixup", "mixup_margin", "augment_margin", "augmentation_penalty", "vpm")
+WINNERS = ("dbi_mixup", "mixup_margin", "augment_margin", "augmentation_penalty", "vpm")
 _CROPS = ("contre_gap", "contre_random_crop")
 _FIVE = ("mixup", "manifold_mixup", *_CROPS, "contre_random_flip")
 _MARGINS = (*_FIVE, "mixup_margin", "augment_margin")
@@ -153,7 +153,7 @@ def print_orders(
     references: dict[str, Reference],
     names: Sequence[str],
 ) -> None:
-    """Mean CMI and Kendall of the predictor, of the podium and of the best single measures."""
+    """Mean CMI and Kendall of the predictor, of the competition's winners and of the best measures."""
     values = {"**predictor**": [one.gaps for one in left]}
     values |= {name: [task.values[name] for task in tasks] for name in names}
     rows = []
@@ -165,7 +165,7 @@ def print_orders(
     print("\n| rank of CMI | predictor or measure | mean CMI | mean tau |")
     print("| ---: | --- | ---: | ---: |")
     for place, (mean, order, name) in enumerate(rows, 1):
-        if place <= 6 or name in ("**predictor**", *PODIUM):
+        if place <= 6 or name in ("**predictor**", *WINNERS):
             print(f"| {place} | {name} | {mean:.1f} | {order:.2f} |")
 
 

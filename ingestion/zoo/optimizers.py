@@ -26,7 +26,7 @@ class Optimizer(Protocol):
 
 
 class Adam:
-    """Kingma and Ba (2015), with the constants of Keras; it has no use for the momentum."""
+    """Kingma and Ba 2015, with the constants of Keras; it has no use for the momentum."""
 
     def __init__(self, variables: Sequence[tf.Variable]) -> None:
         self._variables = variables

@@ -3,11 +3,11 @@
 none               images as they are
 crop_flip          the standard of CIFAR-10: a random crop after padding with zeros by an eighth of
                    a side (4 pixels of 32), mirrored in half of the cases
-randaugment        RandAugment with the N = 2 and M = 20 of Wu et al. (2021): the very examples by
+randaugment        RandAugment with the N = 2 and M = 20 of Wu et al. 2021: the very examples by
                    which ContRE measures
 autoaugment        the CIFAR-10 policy of AutoAugment on half of the images (tasks 6 and 7 of the
                    competition)
-PERTURBATION:LEVEL a perturbation of Schiff et al. (2021) within half (partial) or all (full) of its
+PERTURBATION:LEVEL a perturbation of Schiff et al. 2021 within half (partial) or all (full) of its
                    range
 """
 

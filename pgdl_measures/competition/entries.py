@@ -40,7 +40,7 @@ _ENTRIES: tuple[tuple[str, str, str, str, str, tuple[str, ...], str, str], ...] 
     ),
     (
         *("dbi", "dbi_mixup", "Davies-Bouldin index times mixup errors"),
-        *("DBI (1 - A(0.5))", _FIRST, (), "low", "The winning measure of the competition."),
+        *("DBI (1 - A(0.5))", _FIRST, (), "low", "The measure that won the competition."),
     ),
     (
         *("perturbed_margin", "mixup_margin", "mean margin (negated) of mixed examples"),
@@ -65,18 +65,18 @@ _ENTRIES: tuple[tuple[str, str, str, str, str, tuple[str, ...], str, str], ...] 
     (
         *("label_variation", "vr", "change of label variation between the last layers"),
         "median over graphs of the mean |difference| of tr(Y' L Y) / n between layers",
-        *(_THIRD, (), "low", "For comparison with the third place; see vpm first."),
+        *(_THIRD, (), "low", "For comparison with Lassance et al. 2020; see vpm first."),
     ),
     (
         *("label_variation", "wcv", "largest label variation of the last layers"),
         *("max over the last third of the layers of tr(Y' L Y) / n", _THIRD, (), "low"),
-        "For comparison with the third place; see vpm first.",
+        "For comparison with Lassance et al. 2020; see vpm first.",
     ),
 )
 
 
 def entries() -> list[Measure]:
-    """The kit's baselines, then the podium."""
+    """The kit's baselines, then the measures of the first three teams."""
     return [
         Measure(
             name,

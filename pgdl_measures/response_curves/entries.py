@@ -36,7 +36,7 @@ _SUMMARIES = {
 
 _SOURCES = {
     "gi": "Schiff et al. 2021, Alg. 1-3",
-    "gi_area": "Schiff et al. 2021 (Gi and Pal scores), Section 3.1",
+    "gi_area": "Schiff et al. 2021b, Section 3.2",
     "pal": "Schiff et al. 2021, Section 3.3, Alg. 1 and 3",
     "pal_algorithm4": "Schiff et al. 2021, Alg. 4",
     "mean_accuracy": "Schiff et al. 2021, Section 4.2.2, Alg. 1 and 3",
@@ -44,7 +44,7 @@ _SOURCES = {
 
 _USES = {
     "gi": "The first curve statistic to try: bounded, defined for every network.",
-    "gi_area": "To compare with numbers of the earlier paper; ranks models exactly as gi does.",
+    "gi_area": "To compare with numbers of Schiff et al. 2021b; ranks models exactly as gi does.",
     "pal": "Where networks differ at the ends of the curve; undefined where small magnitudes are "
     "all wrong.",
     "pal_algorithm4": "To compare with an implementation of the printed pseudo-code.",
@@ -61,7 +61,7 @@ _MANIFOLD = re.compile(r"manifold_mixup_l(?P<layer>0|[1-9]\d*)")
 
 
 def entries() -> list[Measure]:
-    """The measures of the paper: statistics at l = 0 and 1, mixup and manifold mixup."""
+    """The measures of Schiff et al. 2021: statistics at l = 0 and 1, mixup and manifold mixup."""
     curves = [
         _curve(statistic, pairing, layer)
         for statistic in _REGISTERED
@@ -103,7 +103,7 @@ def _mixup(name: str, layer: int) -> Measure:
         {"statistic": "end_point", "pairing": "intra", "layer": layer, "magnitudes": (0.5,)},
         family=FAMILY,
         definition="-A(0.5), intra-class",
-        source="Schiff et al. 2021, Section 4.1.1; Natekar and Sharma 2020",
+        source="Schiff et al. 2021, Section 4.1.2; Natekar and Sharma 2020",
         cost="low",
         use="A quick first look: one magnitude in place of a curve.",
         unit="accuracy",

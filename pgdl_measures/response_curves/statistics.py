@@ -1,8 +1,8 @@
 """Statistics of perturbation response curves: curve in, number out. NumPy only.
 
-Schiff et al. 2021: Gi (Algorithm 2), Pal (Section 3.3 and Algorithm 4). The earlier paper, Schiff
-et al. 2021 (Gi and Pal scores), has Gi without normalization. `accuracy` is [..., magnitudes]: the
-statistics of many curves are computed at once.
+Schiff et al. 2021: Gi (Algorithm 2), Pal (Section 3.3 and Algorithm 4). Schiff et al. 2021b: Gi
+without normalization. `accuracy` is [..., magnitudes]: the statistics of many curves are computed
+at once.
 """
 
 from __future__ import annotations

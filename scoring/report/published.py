@@ -3,10 +3,10 @@
 Y. Schiff, B. Quanz, P. Das, P.-Y. Chen: Predicting Deep Neural Network Generalization with
 Perturbation Response Curves, NeurIPS 2021, Table 1. Our copy of the paper is a text extraction in
 which a few cells cannot be read with certainty. Of these, the SVHN cells of "Mixup" and "Mani.
-Mix." and the Fashion-MNIST cell of "Mixup" are taken from Table 1 of the earlier paper ("Gi and Pal
-scores"), which prints the same two rows of Natekar and Sharma's; the average of "Manifold mixup"
+Mix." and the Fashion-MNIST cell of "Mixup" are taken from Table 1 of Schiff et al. 2021b,
+which prints the same two rows, of Natekar and Sharma 2020; the average of "Manifold mixup"
 then is the one that is printed, and that of "Mixup" follows. The row "Pal intra l=1" is None: its
-cells do not add up to any average nearby, and the earlier paper's are of another run.
+cells do not add up to any average nearby, and those of Schiff et al. 2021b are of another run.
 
 `measure` has the published sign. Measures here are oriented so that larger predicts a larger gap;
 the single rows of Pal are of Pal itself, which is `-pal_…`. Combinations are those of

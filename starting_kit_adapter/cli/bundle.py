@@ -19,11 +19,11 @@ examples:
   pgdl bundle -m pal_intra_l0,pal_inter_l0 --combine prod -o submission.zip
   pgdl bundle --predictor predictor.json -o submission.zip        what `pgdl learn` learned
 
-Combinations are the paper's PROD, AVG and PROD+AVG, as in `pgdl combine`. Measures are combined as
-they are registered, larger meaning a larger gap. Where none of the values is positive (Pal,
-accuracies), the product is that of their magnitudes, negated; where signs differ, it does not grow
-with each of its factors. A submission sees one model at a time: for measures whose sign changes
-from model to model its products differ from those of `pgdl combine`, which sees all models.
+Measures are combined by the rules PROD, AVG and PROD+AVG of Schiff et al. 2021, as in `pgdl combine`.
+Larger values predict a larger gap. Where no value is positive (Pal, accuracies), the product is that
+of the magnitudes, negated. Where signs differ, a larger factor can make the product smaller. A
+submission sees one model at a time and `pgdl combine` sees all: for a measure that is positive for
+some models and negative for others, their products differ.
 """
 
 

@@ -12,7 +12,7 @@ from starting_kit_adapter.terminal.text import Progress
 if TYPE_CHECKING:
     from scoring.kit.combined import Combination
 
-HELP = "Combine measures of a run into one, by the rules of the response-curve paper"
+HELP = "Combine measures of a run into one, by the six rules of Schiff et al. 2021"
 EXAMPLES = """\
 examples:
   pgdl combine out/ -m gi_intra_l0,mixup --rule pca
@@ -21,8 +21,8 @@ examples:
   pgdl combine out/ -m -mixup,gi_intra_l0 --rule avg
       a minus negates a measure
   pgdl combine out/ --all
-      the 87 combinations of Schiff et al. 2021 with the paper's signs; prints Tables 4 to 9, with
-      the competition's winner, dbi_mixup, at the bottom of each
+      the 87 combinations of Schiff et al. 2021 with their signs; prints their Tables 4 to 9, each with
+      the competition's winner, dbi_mixup, below it
 
 rules:
   pca       first principal component over the models of a task
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="every combination of the paper, instead of -m and --rule",
+        help="the 87 combinations of Schiff et al. 2021, instead of -m and --rule",
     )
     add_reference(parser)
     parser.add_argument(

@@ -166,10 +166,10 @@ def _parameters(name: str, classes: int = 10) -> int:
         ("resnet34", 21_282_122),
         ("resnet50", 23_520_842),
         ("densenet121", 6_956_298),
-        # Zagoruyko and Komodakis (2016): 36.5 M; Huang et al. (2017), Table 2: 0.8 M
+        # Zagoruyko and Komodakis 2016: 36.5 M; Huang et al. 2017, Table 2: 0.8 M
         ("wide_resnet_28_10", 36_479_194),
         ("densenet_bc_100_12", 769_162),
-        ("resnext29_8x64d", 34_426_698),  # Xie et al. (2017), Table 7: 34.4 M
+        ("resnext29_8x64d", 34_426_698),  # Xie et al. 2017, Table 7: 34.4 M
     ],
 )
 def test_published_networks_have_as_many_parameters_as_published(

@@ -1,4 +1,4 @@
-"""The competition's families of networks, and the Network-in-Network of Dziugaite et al. (2020).
+"""The competition's families of networks, and the Network-in-Network of Dziugaite et al. 2020.
 
 The competition's are described in the organizers' `pgdl/README.md` (google-research repository).
 What they leave open - the growth of the widths, the place of pooling in a Network-in-Network - is
@@ -107,7 +107,7 @@ def conv(
 
 
 def strided_nin(shape: Sequence[int], classes: int, *, width: int, depth: int) -> Layers:
-    """The fully convolutional Network-in-Network of Dziugaite et al. (2020), C.2.
+    """The fully convolutional Network-in-Network of Dziugaite et al. 2020, C.2.
 
     `depth` blocks of one 3x3 convolution of stride 2 and two 1x1 convolutions of `width` filters,
     each with batch normalization and relu; then a 1x1 convolution with one filter per class, batch

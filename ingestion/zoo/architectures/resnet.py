@@ -1,4 +1,4 @@
-"""Residual networks for small images: He et al. (2016), Zagoruyko and Komodakis (2016).
+"""Residual networks for small images: He et al. 2016, Zagoruyko and Komodakis 2016.
 
 Convolutions that batch normalization follows have no bias. A shortcut is the identity where a block
 keeps the shape, otherwise a 1x1 convolution (and batch normalization, in `resnet`).

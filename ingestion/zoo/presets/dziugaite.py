@@ -1,4 +1,4 @@
-"""Dziugaite et al. (2020), Appendix C: Networks-in-Network over five hyperparameters."""
+"""Dziugaite et al. 2020, Appendix C: Networks-in-Network over five hyperparameters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ingestion.zoo.presets.preset import Preset
 
 PRESETS = {
     "dziugaite-nin": Preset(
-        "the 10,000 networks of Dziugaite et al. (2020); give --data twice, once for each data set",
+        "the 10,000 networks of Dziugaite et al. 2020; give --data twice, once for each data set",
         published=(
             "Learning rates, depths, widths, training set sizes and ten repeats (C.1, C.5), the "
             "network (C.2 and the authors' code), SGD with momentum 0.9 and neither decay nor "

@@ -44,7 +44,7 @@ PRESETS = {
     ),
     "invariance": Preset(
         "VGG-like networks of one to three blocks for --augment; see schiff-vgg",
-        published="The hyperparameters of Schiff et al. (2021), 4.2.1.",
+        published="The hyperparameters of Schiff et al. 2021, 4.2.1.",
         ours="Their values, and the networks, which are those of task 1.",
         full={
             **_INVARIANCE,
@@ -55,7 +55,7 @@ PRESETS = {
     ),
     "invariance_resnet": Preset(
         "ResNets of depth 8 to 20 for --augment; see schiff-resnet",
-        published="The hyperparameters of Schiff et al. (2021), 4.2.1.",
+        published="The hyperparameters of Schiff et al. 2021, 4.2.1.",
         ours="Their values, and the depths 6n + 2.",
         full={
             **_INVARIANCE,

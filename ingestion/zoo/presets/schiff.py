@@ -1,4 +1,4 @@
-"""Schiff et al. (2021), Section 4.2: networks that are more or less invariant.
+"""Schiff et al. 2021, Section 4.2: networks that are more or less invariant.
 
 Built with `--augment PERTURBATION`, which trains each network at none, partial and full
 augmentation and tests it under the full range of the perturbation.
@@ -45,7 +45,7 @@ _RESNET = {"depth": [18, 34, 50]}
 
 PRESETS = {
     "schiff-vgg": Preset(
-        "the VGG networks of Table 3 and Figures 6 to 9 of Schiff et al. (2021)",
+        "the VGG networks of Table 3 and Figures 6 to 9 of Schiff et al. 2021",
         _PUBLISHED,
         _OURS,
         {**_FULL, "architecture": "vggnet", "hparams": {**_VGG, **_LISTS}},
@@ -53,7 +53,7 @@ PRESETS = {
         _SCALED,
     ),
     "schiff-resnet": Preset(
-        "the ResNets of Table 3 and Figures 6 to 9 of Schiff et al. (2021)",
+        "the ResNets of Table 3 and Figures 6 to 9 of Schiff et al. 2021",
         _PUBLISHED,
         _OURS,
         {**_FULL, "architecture": "resnet", "hparams": {**_RESNET, **_LISTS}},

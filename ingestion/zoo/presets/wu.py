@@ -1,4 +1,4 @@
-"""Wu et al. (2021): the CIFAR models of ContRE, in four variations."""
+"""Wu et al. 2021: the CIFAR models of ContRE, in four variations."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _without(training: dict[str, Any], *names: str) -> dict[str, Any]:
 
 PRESETS = {
     "wu-cifar": Preset(
-        "the 14 CIFAR networks of Tables 1, 2, 5 and 6 of Wu et al. (2021)",
+        "the 14 CIFAR networks of Tables 1, 2, 5 and 6 of Wu et al. 2021",
         _PUBLISHED,
         _OURS,
         _FULL,
@@ -75,7 +75,7 @@ PRESETS = {
         _SCALED,
     ),
     "wu-hyperparameters": Preset(
-        "Table 3, first column, of Wu et al. (2021): one network, 18 hyperparameter choices",
+        "Table 3, first column, of Wu et al. 2021: one network, 18 hyperparameter choices",
         published=(
             "WideResNet-26-10, batch sizes, learning rates and weight decays (4.4.1); random crops "
             "and flips (4.1.2)."
@@ -113,7 +113,7 @@ PRESETS = {
         ),
     ),
     "wu-subset": Preset(
-        "Table 3, second column, of Wu et al. (2021): 20 % of the training data",
+        "Table 3, second column, of Wu et al. 2021: 20 % of the training data",
         _PUBLISHED.replace("(4.1.2).", "(4.1.2), on 20 % of the training data (4.4.2)."),
         _OURS,
         {**_FULL, "train_examples": 10_000},
@@ -121,7 +121,7 @@ PRESETS = {
         _SCALED.replace("500 training", "100 training"),
     ),
     "wu-randaugment": Preset(
-        "Table 3, third column, of Wu et al. (2021): networks that were trained with RandAugment",
+        "Table 3, third column, of Wu et al. 2021: networks that were trained with RandAugment",
         _PUBLISHED.replace("random crops and flips", "RandAugment (4.4.3)"),
         _OURS + " The N = 2 and M = 20 of RandAugment are those of ContRE.",
         {**_FULL, "fixed": {**_TRAINING, "augmentation": "randaugment"}},

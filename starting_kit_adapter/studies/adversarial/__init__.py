@@ -12,7 +12,7 @@ from starting_kit_adapter.terminal.numbers import natural, seed
 from starting_kit_adapter.terminal.output import need_writable
 from starting_kit_adapter.terminal.text import Progress, duration, table
 
-HELP = "Detecting overfitting: the paper's linear classifiers in 500 dimensions"
+HELP = "Detecting overfitting: the linear classifiers of Werpachowski et al. 2019"
 EXAMPLES = """\
 examples:
   pgdl study adversarial -o out/               100 runs of both experiments, a few minutes

@@ -1,4 +1,4 @@
-"""Table 3 of Schiff et al. (2021): a column for each data set and architecture, and the paper's."""
+"""Table 3 of Schiff et al. 2021: a column for each data set and architecture, and the paper's."""
 
 from __future__ import annotations
 
