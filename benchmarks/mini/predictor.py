@@ -153,7 +153,7 @@ def print_orders(
     references: dict[str, Reference],
     names: Sequence[str],
 ) -> None:
-    """Mean CMI and Kendall of the predictor, of the competition's winners and of the best measures."""
+    """Mean CMI and Kendall of predictor, competition's winners and best measures."""
     values = {"**predictor**": [one.gaps for one in left]}
     values |= {name: [task.values[name] for task in tasks] for name in names}
     rows = []

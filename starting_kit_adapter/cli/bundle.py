@@ -19,11 +19,11 @@ examples:
   pgdl bundle -m pal_intra_l0,pal_inter_l0 --combine prod -o submission.zip
   pgdl bundle --predictor predictor.json -o submission.zip        what `pgdl learn` learned
 
-Measures are combined by the rules PROD, AVG and PROD+AVG of Schiff et al. 2021, as in `pgdl combine`.
-Larger values predict a larger gap. Where no value is positive (Pal, accuracies), the product is that
-of the magnitudes, negated. Where signs differ, a larger factor can make the product smaller. A
-submission sees one model at a time and `pgdl combine` sees all: for a measure that is positive for
-some models and negative for others, their products differ.
+Measures are combined by the rules PROD, AVG and PROD+AVG of Schiff et al. 2021, as in `pgdl
+combine`. Larger values predict a larger gap. Where no value is positive (Pal, accuracies), the
+product is that of the magnitudes, negated. Where signs differ, a larger factor can make the product
+smaller. A submission sees one model at a time and `pgdl combine` sees all: for a measure that is
+positive for some models and negative for others, their products differ.
 """
 
 

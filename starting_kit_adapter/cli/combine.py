@@ -21,8 +21,8 @@ examples:
   pgdl combine out/ -m -mixup,gi_intra_l0 --rule avg
       a minus negates a measure
   pgdl combine out/ --all
-      the 87 combinations of Schiff et al. 2021 with their signs; prints their Tables 4 to 9, each with
-      the competition's winner, dbi_mixup, below it
+      the 87 combinations of Schiff et al. 2021 with their signs; prints their Tables 4 to 9, each
+      with the competition's winner, dbi_mixup, below it
 
 rules:
   pca       first principal component over the models of a task
