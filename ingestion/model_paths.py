@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from ingestion.corpus import natural_order
@@ -14,7 +15,7 @@ def models_at(path: Path) -> list[Path]:
     """The model at a path, or the models in a folder that is none itself; `model_2` before
     `model_10`."""
     if not path.is_dir():
-        return [path] if path.exists() else []
+        return [path] if os.path.lexists(path) else []
     if _is_model_folder(path):
         return [path]
     return natural_order(inside for inside in path.iterdir() if _is_model(inside))
@@ -28,9 +29,12 @@ def is_saved_model(path: Path) -> bool:
 def _is_model(inside: Path) -> bool:
     if inside.name.startswith("."):
         return False
+    # A pipe, a link that leads nowhere, a folder in which files are missing: that is said when it
+    # is read.
     if not inside.is_dir():
-        return inside.suffix in KERAS_FILES
-    # A folder of a corpus in which files are missing: that is said when it is read.
+        return inside.suffix in KERAS_FILES or (
+            inside.is_symlink() and inside.name.startswith("model_")
+        )
     return _is_model_folder(inside) or inside.name.startswith("model_")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -54,6 +55,30 @@ def test_every_verb_has_help_with_examples():
     for verb in VERBS:
         shown = pgdl(verb, "-h").stdout
         assert f"pgdl {verb}" in shown.split("examples:")[1], verb
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("verb", ["ls measures", "ls measures mixup"])  # more than a buffer, less
+def test_an_output_that_takes_nothing_is_told_in_one_line_and_a_reader_that_left_in_none(
+    verb, unbuffered
+):
+    command = [sys.executable, "-m", "starting_kit_adapter.cli.main", *verb.split()]
+    kind = {
+        "text": True,
+        "stderr": subprocess.PIPE,
+        "cwd": ROOT,
+        "env": {**os.environ, "PYTHONUNBUFFERED": unbuffered},
+    }
+    with open("/dev/full", "w") as full:
+        told = subprocess.run(command, stdout=full, **kind)
+    assert told.returncode == 1
+    (line,) = told.stderr.splitlines()
+    assert "the standard output" in line and line.endswith("No space left on device")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as gone:
+        told = subprocess.run(command, stdout=gone, **kind)
+    assert told.returncode == 1 and told.stderr == ""
 
 
 def test_a_wrong_verb_or_folder_is_an_error_of_one_line():

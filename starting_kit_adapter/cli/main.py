@@ -58,12 +58,10 @@ def main(args: argparse.Namespace) -> int:
         logging.error("%s", error)
         return 1
     except BrokenPipeError:  # `pgdl ls … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:  # a folder that is a file, a full disk, a missing permission
-        if error.filename is None:
-            raise
-        logging.error("%s: %s", error.filename, error.strerror)
+        place = error.filename or "the standard output, or a file that was open"
+        logging.error("%s: %s", place, error.strerror or error)
         return 1
     except KeyboardInterrupt as error:
         return tell_stopped(error, "run the same command again")
@@ -80,7 +78,27 @@ def entry_point() -> None:
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     logging.use_absl_handler()
     logging.get_absl_handler().setFormatter(Formatter("pgdl: %(message)s"))
-    sys.exit(main(make_parser().parse_args(join_negated(sys.argv[1:]))))
+    try:
+        code = main(make_parser().parse_args(join_negated(sys.argv[1:])))
+    except SystemExit as end:  # help, or arguments that are wrong
+        code = end.code
+    sys.exit(code if _all_is_printed() else code or 1)
+
+
+def _all_is_printed() -> bool:
+    """Whether the standard output took everything; it says why not, unless its reader is gone.
+
+    What is left is dropped: Python would try again at the end, and print a traceback.
+    """
+    try:
+        if sys.stdout is not None:  # as in `pgdl … >&-`
+            sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            logging.error("cannot write to the standard output: %s", error.strerror)
+        return False
+    return True
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ from scoring.recorded_run import read_run, recorded_corpus, recorded_options
 from scoring.report.robust_formats import robust_json
 from scoring.robust.evaluation import evaluate
 from scoring.robust.runs import read_csv
+from starting_kit_adapter.diagnose.overfit.models import read_training
 from starting_kit_adapter.studies.invariance.scores import groups
 from starting_kit_adapter.submission.metadata import check_metadata
 from starting_kit_adapter.terminal.run_options import read_settings
@@ -128,6 +129,7 @@ def test_references_beside_a_model(tmp_path):
     def read(data: bytes) -> None:
         reference = write(folder.parent / "model_configs.json", data)
         assert isinstance(recorded_accuracy(folder), (float, type(None)))
+        assert isinstance(read_training(folder), dict)
         groups(Task("t", folder.parent, reference, ("model_0",)))
 
     fuzz("model_configs.json (studies)", read, damaged_json(augmented), 400)

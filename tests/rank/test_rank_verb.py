@@ -6,6 +6,7 @@ import argparse
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -171,6 +172,21 @@ def test_a_model_that_does_not_fit_the_data_is_left_out_and_named(folder, capsys
     args = (folder / "models", "--data", f"npz:{folder / 'mine.npz'}", *QUICK)
     assert pgdl_rank(*args, "--format", "markdown") == 1
     assert "takes inputs of shape (3, 3, 1); the data has (8, 8, 1)" in capsys.readouterr().out
+
+
+def test_a_pipe_a_device_and_a_link_that_leads_nowhere_are_left_out_and_named(folder, capsys):
+    os.mkfifo(folder / "models/pipe.keras")
+    (folder / "models/zero.h5").symlink_to("/dev/zero")
+    (folder / "models/nowhere.keras").symlink_to("missing.keras")
+    (folder / "models/model_3").symlink_to("missing")
+    data = ("--data", f"npz:{folder / 'mine.npz'}")
+    assert pgdl_rank(folder / "models", folder / "models/pipe.keras", *data, *QUICK) == 1
+    said = capsys.readouterr().out
+    assert "pick: average" in said
+    for name in ("pipe.keras: is not a regular file", "zero.h5: is not a regular file"):
+        assert name in said
+    for name in ("nowhere.keras: is missing", "model_3: is missing"):
+        assert name in said
 
 
 def test_a_file_where_the_folder_belongs_and_data_without_its_kind_are_said_first(folder):

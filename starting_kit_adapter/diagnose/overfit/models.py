@@ -34,10 +34,14 @@ def read_training(path: Path) -> dict[str, Any]:
     corpus = task.parent.parent if task.parent.name == "input_data" else task.parent
     for folder in (task, corpus / "reference_data" / task.name):
         if path.is_dir() and (folder / "model_configs.json").is_file():
-            entries = read_json(folder / "model_configs.json")
-            entry = entries.get(path.name) or entries.get(path.name.partition("_")[2]) or {}
-            values = {k: v.get("current_value") for k, v in entry.get("hparams", {}).items()}
-            return {**values, **({"augment": entry["augment"]} if "augment" in entry else {})}
+            reference = folder / "model_configs.json"
+            try:
+                entries = read_json(reference)
+                entry = entries.get(path.name) or entries.get(path.name.partition("_")[2]) or {}
+                values = {k: v.get("current_value") for k, v in entry.get("hparams", {}).items()}
+                return {**values, **({"augment": entry["augment"]} if "augment" in entry else {})}
+            except (AttributeError, TypeError) as error:
+                raise PgdlError(f"{reference}: {path.name} has no hyperparameters there") from error
     return {}
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.arrays import Data
-from ingestion.errors import ZooError
+from ingestion.errors import ZooError, check_file
 from ingestion.scale import accuracy_warning, recorded_accuracy, scaled_for, share_correct
 from ingestion.zoo.add import fitted
 from ingestion.zoo.layout import Zoo
@@ -130,8 +130,9 @@ def _member(name: str, task: str, number: int, record: Mapping[str, Any]) -> Mem
 def _digest(path: Path) -> str:
     """Of a file, or of all files of a folder."""
     digest = hashlib.sha256()
-    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    files = sorted(p for p in path.rglob("*") if not p.is_dir()) if path.is_dir() else [path]
     for file in files:
+        check_file(file, "a model is ranked by its files")
         digest.update(file.name.encode())
         digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:16]

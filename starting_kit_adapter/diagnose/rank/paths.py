@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ def find_models(given: Sequence[str]) -> dict[str, Path]:
     found: list[Path] = []
     for text in given:
         paths = [Path(text)]
-        if not paths[0].exists():
+        if not os.path.lexists(text):
             paths = [Path(name) for name in sorted(glob.glob(text, recursive=True))]
         models = [model for path in paths for model in models_at(path)]
         if not models:
