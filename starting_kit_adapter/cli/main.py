@@ -78,6 +78,7 @@ def entry_point() -> None:
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     logging.use_absl_handler()
     logging.get_absl_handler().setFormatter(Formatter("pgdl: %(message)s"))
+    code: str | int | None
     try:
         code = main(make_parser().parse_args(join_negated(sys.argv[1:])))
     except SystemExit as end:  # help, or arguments that are wrong
