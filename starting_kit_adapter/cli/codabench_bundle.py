@@ -19,11 +19,12 @@ A corpus of more than 1 GB goes into the zip only with `--input-data zip`. Other
   /app/data/NAME   the folder NAME in the data folder of your own compute workers
 Put there only what submissions may see: no model_configs.json, no test data.
 
-Codabench's default queue stops a submission after 600 seconds, whatever the phase says. If that is
-too short, make a queue of your own compute workers on Codabench and give its vhost with --queue.
+Codabench's default queue stops a submission after 600 seconds, even if the competition allows more.
+If that is too short, make a queue of your own compute workers on Codabench and give its vhost with
+--queue.
 
-Submissions run in the docker image, which needs Python 3.9 or later with tensorflow, numpy and what
-participants may import; measures that use SciPy need an image that has it.
+Submissions run in the docker image. It needs Python 3.9 or later, tensorflow, numpy and whatever
+participants may import, such as SciPy, which some measures use.
 """
 
 _ZIP_LIMIT = 1e9  # bytes; a larger corpus is zipped only on request

@@ -12,21 +12,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from scoring.learning import TaskJudgement
 
-HELP = "Learn to predict the gap itself, from runs over models whose gaps are known"
+HELP = "Learn to predict the gap itself from runs over models with known gaps"
 EXAMPLES = """\
 examples:
   pgdl learn out/ -m mixup,gi_intra_l0,contre_gap -o predictor.json
   pgdl learn out1/ out2/ -m mixup,gi_intra_l0 -o predictor.json     tasks of several runs
 
-The predicted gap is a weighted sum of the measures, with weights that are never negative. The table
-shows how well each task is predicted from the others: the mean absolute error (MAE) of the gap,
-beside that of the other tasks' mean gap and of the best single measure, and the share of gaps
-within their 90 % intervals. Four tasks or more are needed.
+The predicted gap is a weighted sum of the measures; no weight is negative. The table shows how well
+each task is predicted by what is learned from the others: the mean absolute error (MAE) of the gap,
+the same error of two baselines (the mean gap of the other tasks, and the best single measure), and
+the share of gaps within their 90 % intervals. Four tasks or more are needed.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="what `pgdl run` wrote")
+    parser.add_argument(
+        "runs", type=Path, nargs="+", metavar="RUN", help="the folder that `pgdl run` wrote"
+    )
     parser.add_argument(
         "-m", "--measures", required=True, metavar="A,B", help="measures, separated by commas"
     )

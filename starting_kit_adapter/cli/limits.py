@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ingestion.cost.profile import Meter
     from ingestion.cost.roofline import Device
 
-HELP = "Estimate or check the time of measures on the competition's GPUs, or that of a zoo build"
+HELP = "Estimate how long measures take on the competition's GPUs, or how long a zoo build takes"
 EXAMPLES = """\
 examples:
   pgdl limits zoo/ -m gi_intra_l0,mixup                  estimates for a K80 and a V100
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--time-limit",
         type=positive_number,
         metavar="SECONDS",
-        help="time per model (default: 300)",
+        help="the time that a model may take (default: 300)",
     )
     parser.add_argument(
         "--enforce",

@@ -30,14 +30,16 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
-    _add_measures(what.add_parser("measures", help="the measures, or everything about one of them"))
+    _add_measures(what.add_parser("measures", help="all measures, or the details of one"))
     tasks = what.add_parser("tasks", help="the tasks of a corpus")
     add_corpus(tasks)
     models = what.add_parser("models", help="the models of a corpus with their gaps")
     add_corpus(models)
     add_tasks(models)
-    layers = what.add_parser("layers", help="the layers of a model, as measures count them")
-    layers.add_argument("model", type=Path, help="a Keras file, or a model folder of a corpus")
+    layers = what.add_parser("layers", help="the layers of a model and their numbers")
+    layers.add_argument(
+        "model", type=Path, help="a .keras or .h5 file, a SavedModel, or model_<id>/"
+    )
     add_custom(layers)
 
 
@@ -51,9 +53,11 @@ def _add_measures(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--without", metavar="WHAT", help="only measures that do not need this")
     parser.add_argument(
-        "--max-cost", metavar="COST", help="weights, low, medium or high: only up to this cost"
+        "--max-cost",
+        metavar="COST",
+        help="only measures up to this cost: weights, low, medium or high",
     )
-    parser.add_argument("--markdown", action="store_true", help="all entries, as docs/measures.md")
+    parser.add_argument("--markdown", action="store_true", help="print docs/measures.md")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -27,6 +27,13 @@ VERBS = (
 DESCRIPTION = """\
 Predict how well trained networks generalize, from the networks and their training data alone.
 
+words:
+  gap       training accuracy minus test accuracy
+  measure   a number computed from a network and its training data; larger predicts a larger gap
+  task      a data set and the networks that were trained on it
+  corpus    a folder of tasks; a zoo is a corpus whose networks `pgdl zoo` trained or added
+  run       the folder of values that `pgdl run` wrote
+
 typical use:
   pgdl rank *.keras --data npz:mine.npz                 which of my models will do best?
   pgdl zoo build --data digits --grid digits -o zoo     train a small zoo (a grid of models)

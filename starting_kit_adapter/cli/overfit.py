@@ -16,7 +16,7 @@ from starting_kit_adapter.terminal.text import Progress
 if TYPE_CHECKING:
     from starting_kit_adapter.diagnose.overfit.report import Report
 
-HELP = "Is a model (or are N training runs of it) overfitted to a test set?"
+HELP = "Test whether a model, or N training runs of one architecture, is overfitted to a test set"
 EXAMPLES = """\
 examples:
   pgdl overfit --control                       what a detection looks like, in seconds
@@ -25,26 +25,26 @@ examples:
   pgdl overfit mine.keras --data tfds:cifar10 --data tfds:cifar10_1      a new test set beside it
   pgdl overfit vgg.keras --data tfds:imagenette --image-size 256 --resize short-side --eps 5
 
-N training runs of one architecture together, and a control on training images that no run has seen,
-where one_cell.json is a grid with one value of everything (see `pgdl zoo build -h`):
+N training runs of one architecture tested together, and a control on training images that no run
+has seen. one_cell.json is a grid with one value per hyperparameter (see `pgdl zoo build -h`):
   pgdl zoo build --data npz:fashion.npz --grid one_cell.json --repeats 9 --protocol rescaled -o zoo/
   pgdl overfit --models zoo/input_data/one_cell --data npz:fashion.npz --split both -o out/
   pgdl overfit --models zoo/input_data/one_cell --data npz:fashion.npz --split unseen
 
-Tests the hypothesis that the model is independent of the images, by the adversarial risk estimate
-of Werpachowski et al. 2019: no new data is needed. Images are shifted by up to eps pixels. They
-must have 6 eps pixels more than the model takes, each way; where they have the model's size they
-are upsampled (as in the paper; train on such images with `pgdl zoo build --protocol rescaled`) or
-shifted circularly.
-The test assumes that shifted images are as likely as the images. Where these were centred it
-rejects without overfitting. Images that the model has not seen tell the two apart: for the training
-set the test set (--split both), for the test set a second --data of new images. Without them a
-rejection is undecided.
+Tests the hypothesis that the model is independent of the images, by the test of Werpachowski et al.
+2019: the error on the images is compared with an estimate of it from adversarially shifted images.
+No new data is needed. Images are shifted by up to eps pixels. Their height and width must be 6 eps
+pixels larger than the model's input. Images of the size of the input are upsampled first, as in
+that paper (train on such images with `pgdl zoo build --protocol rescaled`), or shifted circularly.
+The test assumes that a shifted image is as likely as the image. If all objects are centred this is
+false, and the test rejects without overfitting. Images that the model has not seen show which it
+is: the test set, if the training set was tested (--split both), or a second --data of new images,
+if the test set was. Without them the answer to a rejection is "undecided".
 
-For models of a zoo (ZOO/input_data/TASK/model_<id>) the train and test sets are those that the zoo
-used, unless --train-examples or --test-examples say otherwise.
+For models of a zoo (ZOO/input_data/TASK/model_<id>) the training and test sets are those of the
+zoo; --train-examples and --test-examples change that.
 
-With -o: overfit.json with every number, and the paper's Figures 8 to 11 as SVG and PNG.
+With -o: overfit.json with every number, and Figures 8 to 11 of the paper as SVG and PNG.
 """
 
 
@@ -53,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         action="append",
-        help="digits, npz:FILE or tfds:NAME (of npz files, --split test needs x_test and y_test "
-        "only); again: further test sets that had no part in making the model",
+        help="digits, npz:FILE or tfds:NAME; for --split test an npz file needs x_test and y_test "
+        "only. May be repeated for further test sets, which were not used to make the model",
     )
     parser.add_argument(
         "--models",
@@ -66,32 +66,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--original",
         metavar="DIR",
         type=Path,
-        help="a folder of runs trained on images as they are: also show how similar the models "
-        "are to these",
+        help="a folder of training runs without --protocol rescaled: also show how similar the "
+        "models are to these",
     )
     parser.add_argument(
         "--control",
         action="store_true",
-        help="what a detection looks like: instead of a model and data, test a network that has "
-        "memorized random textures, on its training and its test set",
+        help="instead of a model and data, test a network that has memorized random textures, on "
+        "its training set and its test set: shows what a detection looks like",
     )
     parser.add_argument(
         "--split",
         choices=("test", "train", "unseen", "both"),
         default="test",
-        help="which images to test on (default: test). Controls: train, which the model depends "
-        "on; unseen, as many training images that the model's zoo left out; both: test and train",
+        help="the images to test on (default: test). train: a control, the model depends on them; "
+        "unseen: a control, as many training images that the model's zoo left out; both: test and "
+        "train",
     )
     parser.add_argument("--train-examples", type=positive, help="use that many training images")
     parser.add_argument("--test-examples", type=positive, help="use that many test images")
     add_scale(parser)
-    parser.add_argument("--image-size", type=positive, help="make images of tfds data N x N")
+    parser.add_argument("--image-size", type=positive, help="resize images of tfds data to N x N")
     parser.add_argument(
         "--resize",
         choices=("square", "short-side"),
         default="square",
-        help="how --image-size resizes: stretch both sides (default), or scale the shorter side "
-        "and crop the other centrally",
+        help="how --image-size resizes. square: both sides to N (default); short-side: the shorter "
+        "side to N, then crop the centre",
     )
     parser.add_argument(
         "--eps", type=positive, default=2, help="largest shift in pixels (default: 2)"
@@ -101,8 +102,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--room",
         choices=("auto", "upsample", "circular"),
         default="auto",
-        help="how images without spare pixels are shifted: upsampled first, or circularly; auto: "
-        "upsampled if that does not raise the models' error (default: auto)",
+        help="how images of the size of the model's input are shifted. upsample: upsampled first; "
+        "circular: circularly; auto: upsampled unless that raises the models' error (default)",
     )
     parser.add_argument("--seed", type=seed, default=0, help="random seed (default: 0)")
     add_custom(parser)

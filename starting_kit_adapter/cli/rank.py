@@ -36,18 +36,18 @@ examples:
   pgdl rank models/ --data npz:mine.npz -m mixup,contre_gap,path_norm --by gap
   pgdl rank models/ --data npz:mine.npz --predictor predictor.json      what `pgdl learn` learned
 
-The data file needs x_train and y_train: what the models were trained on. They may be images,
-vectors, sequences or token ids; labels are classes or one-hot. A test set (x_test,
-y_test) takes no part in the ranking; if there is one, the true accuracies stand beside it.
+The data file needs x_train and y_train, the data that the models were trained on: images, vectors,
+sequences or token ids, with labels as class numbers or one-hot. A test set (x_test, y_test) is not
+used for the ranking; if the file has one, the table also shows the true test accuracies.
 
-A measure predicts how much of the training accuracy is lost on new data. Models are ranked by what
-is left; with --by gap, by what is lost. In the table a measure that is an accuracy, an error or a
-gap shows the accuracy (or gap) on training examples that it changed, with its standard error; any
-other shows its value. The rank is that of the mean rank over the measures, with its 90 % interval
-over resampled measures and batches. docs/rank.md says how well this works, and for what the default
-measures were chosen. With -o an interrupted ranking continues where it was; more models can be
-added.
-The exit code is 1 where a model, or a measure that was asked for, had to be left out.
+Each measure predicts how much accuracy a model loses on new data. Models are ranked by the
+predicted test accuracy; with --by gap, by the predicted loss (smallest first). A column of the
+table is a measure: its accuracy or gap on changed training examples with the standard error, or
+else its value. The order is that of the mean rank over the measures; its 90 % interval comes from
+resampling measures and batches. docs/rank.md says how well this works and how the default measures
+were chosen.
+With -o the same command resumes an interrupted ranking, and models can be added. The exit code is 1
+if a model, or a measure that you named, was left out.
 """
 
 
@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--by",
         choices=("accuracy", "gap"),
         default="accuracy",
-        help="predicted test accuracy, or predicted gap as in the competition (default: accuracy)",
+        help="rank by predicted test accuracy (default), or by predicted gap as in the competition",
     )
     parser.add_argument(
         "--predictor",
@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seeds",
         type=positive,
         default=5,
-        help="how often each measure is computed, for its standard error (default: 5)",
+        help="random seeds per measure, for its standard error (default: 5)",
     )
     parser.add_argument(
         "--set",
@@ -92,15 +92,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OPTION=VALUE",
         help="an option of the measures that have it; may be repeated",
     )
-    parser.add_argument("-o", "--output", type=Path, help="keep results here, to resume or add to")
+    parser.add_argument("-o", "--output", type=Path, help="folder that keeps results, to resume")
     parser.add_argument(
         "--format",
         choices=("text", "json", "csv", "markdown"),
         default="text",
         help="what is printed (default: text)",
     )
-    parser.add_argument("--html", type=Path, metavar="PAGE", help="also write a page")
-    parser.add_argument("--image-size", type=positive, help="make images of tfds data N x N")
+    parser.add_argument("--html", type=Path, metavar="PAGE", help="also write an HTML page")
+    parser.add_argument("--image-size", type=positive, help="resize images of tfds data to N x N")
     add_custom(parser)
     add_again_arguments(parser)
     add_time_limit(parser)

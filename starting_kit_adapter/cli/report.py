@@ -19,9 +19,9 @@ EXAMPLES = """\
 examples:
   pgdl report out/ -o report.html
   pgdl report out/ --reference zoo/ -o report.html
-  pgdl report --csv runs.csv -o report.html     runs from elsewhere: hp.*, complexity.*, gen.gap
+  pgdl report --csv runs.csv -o report.html     other runs: columns hp.*, complexity.*, gen.gap
 
-The page needs no network: it can be mailed, printed or published as it is.
+The page is one file and loads nothing: it can be mailed, printed or published.
 """
 
 

@@ -38,15 +38,15 @@ examples:
   pgdl run zoo/ -m gi_intra_l0 -o out/ --executor ray --ray-address auto
 
 Writes out/<measure>/<task>.predict, which `pgdl score` reads, and out/records.jsonl, one line per
-model. The same command again continues an interrupted run; with other measures it adds those. What
-failed stays failed until --retry-failed. Models whose files changed are computed again. Values of
-other options, of other --threads or of another version of a measure's code are never mixed: the run
-is refused and names the measures, or computes them again with --recompute. Comments, docstrings and
-error messages are not part of a version.
+model. The same command resumes an interrupted run; with other measures it adds those. A failure is
+not tried again without --retry-failed. Models whose files changed are computed again. Results are
+stale if they were computed with other options, with another number of threads, or with other code
+of the measure (comments, docstrings and error messages do not count). Stale and new results are
+never mixed: the run stops and names the measures, and --recompute computes them again.
 
-A model's value does not depend on the number of workers, on their order or on interruptions. It
-does depend, in its last bits, on --threads, as sums in TensorFlow do. The exit code is 1 if any
-model has no value.
+A value does not depend on the number of workers, their order or interruptions. Its last bits depend
+on --threads, because TensorFlow then adds numbers in another order. The exit code is 1 if any model
+has no value.
 """
 
 

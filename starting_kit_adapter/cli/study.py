@@ -15,11 +15,11 @@ STUDIES = ("contre", "adversarial", "invariance", "robust", "sensitivity")
 HELP = "Repeat a paper's tables and figures on a corpus"
 EXAMPLES = """\
 examples:
-  pgdl study contre zoo/ -o out/        ContRE: which augmentations predict the test accuracy
-  pgdl study adversarial -o out/        detecting overfitting: the synthetic study
-  pgdl study invariance zoo/ -o out/    does Gi predict invariance
-  pgdl study robust zoo/ -o out/        which measures hold in every environment
-  pgdl study sensitivity zoo/ -m gi_intra_l0 -o out/     how many batches are enough
+  pgdl study contre zoo/ -o out/        Wu et al. 2021: which transformations predict test accuracy?
+  pgdl study adversarial -o out/        Werpachowski et al. 2019: the synthetic study
+  pgdl study invariance zoo/ -o out/    Schiff et al. 2021: does Gi predict invariance?
+  pgdl study robust zoo/ -o out/        Dziugaite et al. 2020: which measures are robust?
+  pgdl study sensitivity zoo/ -m gi_intra_l0 -o out/     Schiff et al. 2021: how many batches?
   pgdl study contre -h                  parts, options and output files
 """
 

@@ -27,15 +27,17 @@ examples:
   pgdl table out/ --reference reference_data/ --format csv -o table.csv
   pgdl table out/ -m gi_intra_l0,-mixup             only these; a minus negates a measure
   pgdl table out/ --layout paper                    tasks as columns, the best of each marked
-  pgdl table out/ --against mini                    beside the published results of all measures
-  pgdl table out/ --robust                          and how measures do in their worst environment
-  pgdl table --csv runs.csv --robust                runs from elsewhere: hp.*, complexity.*, gen.gap
+  pgdl table out/ --against mini                    with the published results of all measures
+  pgdl table out/ --robust                          also how measures do in their worst environment
+  pgdl table --csv runs.csv --robust                other runs: columns hp.*, complexity.*, gen.gap
 
 Text and Markdown show CMI times 100; CSV and JSON hold the numbers of scores.json.
 
-A robust evaluation compares settings that differ in one hyperparameter, all seeds of one against
-all seeds of the other; environments with fewer than 12 effective samples do not count, so that it
-takes four models or more per setting. With fewer, settings that vary alike are taken together.
+--robust adds the evaluation of Dziugaite et al. 2020. An environment is a pair of settings that
+differ in one hyperparameter; a measure's sign-error there is the share of pairs of models, one of
+each setting, that it puts in the wrong order. Environments with fewer than 12 effective samples do
+not count, which takes four models or more per setting. With fewer models per setting, all
+environments between the same two values of a hyperparameter are pooled.
 """
 
 FORMATS = ("text", "markdown", "csv", "json")

@@ -25,7 +25,7 @@ from starting_kit_adapter.terminal.zoo_options import (
 if TYPE_CHECKING:
     from ingestion.arrays import Data
 
-HELP = "Train a grid of networks into a corpus, or add a network that is already trained"
+HELP = "Train a grid of networks into a corpus, or add a trained network to one"
 EXAMPLES = """\
 examples:
   pgdl zoo presets                                             the papers' grids, and small ones
@@ -93,14 +93,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_grid_arguments(build)
     build.add_argument("-o", "--output", type=Path, required=True, help="the folder of the zoo")
     build.add_argument("--task", help="name of the task (default: the grid's name)")
-    build.add_argument(
-        "--workers", type=positive, help="processes (default: as many as the cores allow)"
-    )
+    build.add_argument("--workers", type=positive, help="processes (default: cores / threads)")
     build.add_argument(
         "--threads",
         type=positive,
         default=1,
-        help="threads of each process (default 1); the number changes the last bits of the weights",
+        help="threads of each process (default: 1); the last bits of the weights depend on it",
     )
     build.set_defaults(zoo_run=_build)
 
@@ -109,11 +107,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     suite.set_defaults(zoo_run=zoo_suite.run)
 
     presets = verbs.add_parser("presets", help="list the grids that come with the project")
-    presets.add_argument("name", nargs="?", help="show this one: where it comes from, and its grid")
+    presets.add_argument(
+        "name", nargs="?", help="show the grid of this one and where it comes from"
+    )
     presets.set_defaults(zoo_run=_presets)
 
     add = verbs.add_parser("add", help="put a trained Keras model into a zoo")
-    add.add_argument("output", metavar="DIR", type=Path, help="the folder of the zoo, old or new")
+    add.add_argument(
+        "output", metavar="DIR", type=Path, help="the folder of the zoo; made if it does not exist"
+    )
     add_model(add)
     add.add_argument("--data", help="digits, npz:FILE or tfds:NAME (default: the task's own)")
     add.add_argument("--task", help="name of the task (default: the only one, or the data's name)")

@@ -15,6 +15,6 @@ def add_scale(
         choices=("auto", "unit", "none", *more),
         metavar="{auto,unit,none}",
         default="auto",
-        help="how images of bytes are given to a model. unit: divided by 255; none: as they are; "
-        f"auto: as each model takes them{otherwise} (default: auto)",
+        help="scale of byte images. unit: divided by 255; none: 0 to 255; auto: for each model the "
+        f"one with the higher training accuracy{otherwise} (default: auto)",
     )

@@ -52,14 +52,13 @@ def add_grid_arguments(parser: argparse._ActionsContainer, required: bool = True
     images.add_argument(
         "--augment",
         metavar="PERTURBATION[:LEVELS]",
-        help="train each network with no, partial (half the range) and full augmentation, or at "
-        "the levels named; test all under the full range. The task is named after the "
-        "perturbation; of a preset, DATA_PRESET_PERTURBATION",
+        help="train each network without augmentation (none), with half of the perturbation's "
+        "range (partial) and all of it (full), or at the LEVELS named; test under all of it. The task is named after the perturbation, or DATA_PRESET_PERTURBATION",
     )
     parser.add_argument(
         "--eps",
         type=positive,
-        help="with --protocol rescaled: windows move up to 3 eps pixels (default: 2)",
+        help="with --protocol rescaled: windows are shifted by up to 3 eps pixels (default: 2)",
     )
     parser.add_argument(
         "--repeats",
@@ -75,8 +74,8 @@ def add_data_arguments(parser: argparse._ActionsContainer, scales: tuple[str, ..
     """How much of the data is used, and in which form; `scales` are more values of --scale."""
     parser.add_argument("--train-examples", type=positive, help="use that many training examples")
     parser.add_argument("--test-examples", type=positive, help="use that many test examples")
-    parser.add_argument("--image-size", type=positive, help="make images N x N")
-    add_scale(parser, ", and divided by 255 for networks that are trained here", scales)
+    parser.add_argument("--image-size", type=positive, help="resize images to N x N")
+    add_scale(parser, "; 0 to 1 where networks are trained", scales)
 
 
 def order_of(args: argparse.Namespace) -> Order:

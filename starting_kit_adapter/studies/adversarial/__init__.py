@@ -19,19 +19,20 @@ examples:
   pgdl study adversarial -o out/ --runs 20     a first look
   pgdl study adversarial -o out/ --loss log_loss --batches replacement     slower: all 50,000 steps
 
-Repeats Section 4 of Werpachowski et al. 2019: classifiers that are independent of their test set,
-and others that were trained on one half of it, tested with adversarial examples of strength eps
-from 0.01 to 100.
+Repeats Section 4 of Werpachowski et al. 2019 on linear classifiers in 500 dimensions. Some are
+independent of their test set, others were trained on one half of it; both are tested with
+adversarial examples of strength eps from 0.01 to 100.
 Writes out/adversarial/: figure5 and figure6 as SVG and PNG, and every number in study.json.
 """
 
 HEADERS = ["what", "paper", "here", "difference", "95 % interval"]
 EXPLANATION = """\
-At eps = 6 p goes from 1 to 0: a training point is turned if training left it within 6 of the
-decision boundary, and the nearest one of a run is about that far. How far exactly depends on the
-float32 arithmetic of the loss and on how batches are drawn (--loss, --batches), which the paper
-does not say. No combination that was tried matches its mean, median and N-model p together. The
-last rows are at the eps where our mean p is the paper's."""
+At eps = 6 p drops from 1 to 0. A training point is misclassified there if training left it within a
+distance of 6 of the decision boundary, and the nearest point of a run is about that far away. The
+exact distance depends on the float32 arithmetic of the loss (--loss) and on how batches are drawn
+(--batches). Werpachowski et al. 2019 describe neither, and no combination that was tried matches
+their mean, median and N-model p together. The last rows are at the eps at which our mean p equals
+theirs."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,8 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--loss",
         choices=("probabilities", "log_loss", "logits"),
         default="probabilities",
-        help="cross-entropy in float32: without a derivative where the probability of the label is "
-        "rounded to 1 (default), the same for positive examples only, or with one everywhere",
+        help="the cross-entropy in float32, of which that paper does not say how it is computed. "
+        "probabilities: gradient 0 where the label's probability is rounded to 1 (default); "
+        "log_loss: the same for positive examples only; logits: never 0",
     )
     parser.add_argument(
         "--batches",

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from ingestion.run.loop import Report
     from starting_kit_adapter.studies.contre.correlations import Correlations
 
-HELP = "ContRE: which contrastive examples predict the test accuracy?"
+HELP = "Which contrastive examples predict the test accuracy? Wu et al. 2021 (ContRE)"
 EXAMPLES = """\
 examples:
   pgdl study contre zoo/ -o out/
-  pgdl study contre zoo/ -o out/ --parts transformations,ablation      no heat map of 120 pairs
+  pgdl study contre zoo/ -o out/ --parts transformations,ablation      without the 120 pairs
   pgdl study contre zoo/ -o out/ --examples 500 --max-models 12        a first look
 
 parts, with the tables and figures of Wu et al. 2021 that they repeat:
@@ -47,16 +47,16 @@ parts, with the tables and figures of Wu et al. 2021 that they repeat:
   ablation          Table 2: N = 2, 3, 4 operations of magnitude M = 4, 9, 15, 20
   singles           Figure 3: each operation of RandAugment alone
   pairs             Figure 4: every pair of operations, one applied after the other
-  spoiling          Section 5: is the accuracy on transformed test images that on transformed
-                    training images? For tasks with test images
+  spoiling          Section 5: do accuracies on transformed training images and on transformed
+                    test images correlate? For tasks with test images
 
 Table 4 is `pgdl run ZOO -m contre_gap,sharpness,...` and `pgdl table`: the competition's score.
 
 Writes each part to out/contre/<task>/ as text, CSV, SVG and PNG, and all parts to study.json; with
-several tasks also out/contre/transformations.txt and figure5, in which they stand side by side. The
-values of all models are recorded as by `pgdl run` in out/, those on test images in
-out/contre/on_test_images/: the same command resumes an interrupted study, and `pgdl table out/`
-scores every setting. All models see the same contrastive examples.
+several tasks also out/contre/transformations.txt and figure5, which compare them. out/ is also the
+folder of a run, and out/contre/on_test_images/ that of the values on test images: the same command
+resumes an interrupted study, and `pgdl table out/` scores every setting. All models see the same
+contrastive examples.
 """
 
 _TEST_RECORD = "on_test_images"  # a folder beside those of the tasks

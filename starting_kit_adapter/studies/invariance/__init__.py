@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ingestion.run.loop import Report
     from starting_kit_adapter.studies.invariance.scores import Scores
 
-HELP = "Does Gi predict invariance? CMI of Gi and two baselines, for each perturbation"
+HELP = "Does Gi predict invariance? Table 3 of Schiff et al. 2021"
 EXAMPLES = """\
 examples:
   pgdl zoo build --data tfds:cifar10 --grid schiff-resnet --augment rotation -o zoo/
@@ -37,10 +37,11 @@ examples:
   pgdl zoo build --data tfds:svhn_cropped --grid schiff-vgg --augment rotation90 -o zoo/
   pgdl study invariance zoo/ -o out/
 
-Writes out/invariance/table.txt and .json (Table 3: a column for each data set and architecture,
-with the paper's below it), and for each task a scatter plot of the gap against each measure with n,
-CMI and Pearson's R (Figures 6 to 9). Only models above --threshold
-training accuracy count, as in the paper. The same command resumes an interrupted study.
+Repeats Section 4.2 of Schiff et al. 2021. Writes out/invariance/table.txt and .json (Table 3: the
+CMI of Gi and two baselines, a column for each data set and architecture, with the published numbers
+below), and for each task a scatter plot of the gap against each measure with the number of models,
+CMI and Pearson's R (Figures 6 to 9). Only models with a training accuracy of --threshold or more
+count, as in that paper. The same command resumes an interrupted study.
 """
 
 

@@ -27,21 +27,26 @@ if TYPE_CHECKING:
     from ingestion.run.loop import Report
     from scoring.robust.runs import Runs
 
-HELP = "Which measures predict the effect of one hyperparameter in every environment?"
+HELP = "Which measures predict the effect of every hyperparameter? Dziugaite et al. 2020"
 EXAMPLES = """\
 examples:
   pgdl zoo build --data tfds:cifar10 --data tfds:svhn_cropped --grid dziugaite-nin -o zoo/
   pgdl study robust zoo/ -o out/
-  pgdl study robust zoo/ -o out/ -m params,path_norm,gi_intra_l0     measures of your choice
-  pgdl study robust runs.csv --by dataset -o out/      a row per run: hp.*, complexity.*, gen.gap
+  pgdl study robust zoo/ -o out/ -m params,path_norm,gi_intra_l0     other measures than the 24
+  pgdl study robust runs.csv --by dataset -o out/      columns hp.*, complexity.*, gen.gap
+
+Repeats the figures of Dziugaite et al. 2020. An environment is a pair of settings that differ in
+one hyperparameter; the sign-error of a measure there is the share of pairs of networks that it puts
+in the wrong order.
 
 Writes to out/robust/<task>/ the tables (table.txt), all numbers (table.csv, table.json), every
-environment in which a measure is worse than chance (failing.csv), and figures as SVG and PNG:
-1 sign-errors by hyperparameter, 2 of the best measure between two values, 3 and 4 noise filtering,
-5 to 7 robust RMSE of oracles, 11 the weaker environments. With --by, the folders of each value
-hold figures 8 to 10. Networks that missed the target of their
-training are left out, as in the paper (C.5); --all keeps them. The same command resumes an
-interrupted study.
+environment in which a measure is worse than chance (failing.csv), and the figures as SVG and PNG:
+1 sign-errors by hyperparameter; 2 sign-errors of the best measure between two values; 3 and 4 noise
+filtering; 5 to 7 robust RMSE of oracles; 11 the weaker environments (all environments between two
+values of a hyperparameter as one). With --by there is a folder for each value, which holds figures
+8 to 10.
+Networks whose training missed its target are left out, as in C.5 of that paper; --all keeps them.
+The same command resumes an interrupted study.
 """
 
 
@@ -50,13 +55,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-m",
         "--measures",
-        help="names separated by commas (default: the 24 of the paper, or all of a CSV)",
+        help="names separated by commas (default: the 24 of Dziugaite et al. 2020; all of a CSV)",
     )
     parser.add_argument(
-        "--all", action="store_true", help="keep networks that missed the target of their training"
+        "--all", action="store_true", help="keep networks whose training missed its target"
     )
     parser.add_argument(
-        "--by", metavar="HPARAM", help="also for each value of this hyperparameter alone"
+        "--by",
+        metavar="HPARAM",
+        help="also evaluate the models of each value of this hyperparameter alone",
     )
     add_robust(parser)
     parser.add_argument("--seed", type=seed, default=0, help="random seed (default: 0)")

@@ -37,17 +37,18 @@ if TYPE_CHECKING:
     from pgdl_measures.base import Measure
     from scoring.kit.reference import Reference
 
-HELP = "Time and CMI of measures against the number of batches: how many are enough?"
+HELP = "How many batches are enough? Time and CMI, as in Schiff et al. 2021, Figures 3 to 5"
 EXAMPLES = """\
 examples:
   pgdl study sensitivity zoo/ -m gi_intra_l0,gi_inter_l0 -o out/
   pgdl study sensitivity zoo/ -m gi_rotation -o out/ --batches 1,5,20 --runs 5     a first look
 
-Writes out/sensitivity/<task>.txt, .json, .svg and .png. The recommended number of batches is the
-smallest whose mean CMI is within one standard deviation of that of the largest number; it needs 2
-runs or more. Seconds are those of a model's curve after its graph is traced. Measures of perturbed
-images use each example once: a number of batches that the task does not have is skipped. The same
-command resumes an interrupted study.
+Repeats Section 4.1.3 of Schiff et al. 2021. Writes out/sensitivity/<task>.txt, .json, .svg and
+.png. The recommended number of batches is the smallest whose mean CMI is within one standard
+deviation of the mean CMI at the largest number; it needs 2 runs or more. Times are those of one
+model, without tracing its graph. Measures of perturbed images use each example once, so numbers of
+batches that need more examples than the task has are skipped. The same command resumes an
+interrupted study.
 """
 
 
