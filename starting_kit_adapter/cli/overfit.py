@@ -39,7 +39,7 @@ that paper (train on such images with `pgdl zoo build --protocol rescaled`), or 
 The test assumes that a shifted image is as likely as the image. If all objects are centred this is
 false, and the test rejects without overfitting. Images that the model has not seen show which it
 is: the test set, if the training set was tested (--split both), or a second --data of new images,
-if the test set was. Without them the answer to a rejection is "undecided".
+if the test set was tested. Without them the answer to a rejection is "undecided".
 
 For models of a zoo (ZOO/input_data/TASK/model_<id>) the training and test sets are those of the
 zoo; --train-examples and --test-examples change that.

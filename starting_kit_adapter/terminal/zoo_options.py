@@ -53,7 +53,8 @@ def add_grid_arguments(parser: argparse._ActionsContainer, required: bool = True
         "--augment",
         metavar="PERTURBATION[:LEVELS]",
         help="train each network without augmentation (none), with half of the perturbation's "
-        "range (partial) and all of it (full), or at the LEVELS named; test under all of it. The task is named after the perturbation, or DATA_PRESET_PERTURBATION",
+        "range (partial) and all of it (full), or at the LEVELS named; test under all of it. "
+        "The task is named after the perturbation, or DATA_PRESET_PERTURBATION",
     )
     parser.add_argument(
         "--eps",
