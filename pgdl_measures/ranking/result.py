@@ -117,7 +117,10 @@ class Ranking:
         else:
             lines.append("the measures agree that it is ahead of all others")
         lines += [f"caution: {concern}" for concern in self.concerns]
-        lines += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
+        alike: dict[str, list[str]] = {}
+        for name, why in self.left_out.items():
+            alike.setdefault(why, []).append(name)
+        lines += [f"left out: {', '.join(names)}: {why}" for why, names in alike.items()]
         if self.agreements:
             ours = self.agreements[0]
             lines.append(

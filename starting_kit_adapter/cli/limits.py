@@ -86,10 +86,10 @@ def run(args: argparse.Namespace) -> int:
         return _build(args)
     if args.corpus is None or args.measures is None:
         raise PgdlError("give a corpus and its measures (-m), or the --grid of a build")
-    from ingestion.corpus import find_corpus
+    from ingestion.corpus import common_offers, find_corpus
     from ingestion.quiet import import_tensorflow
     from ingestion.run.budget import COMPETITION_SECONDS
-    from ingestion.run.chosen import choose_measures
+    from ingestion.run.chosen import choose_measures, left_out_of_all
     from scoring.files import write_whole
 
     tasks = find_corpus(args.corpus).select(args.tasks)
@@ -101,9 +101,11 @@ def run(args: argparse.Namespace) -> int:
     from ingestion.custom import load_custom
     from starting_kit_adapter.diagnose import cost_report as report
 
-    measures = choose_measures(
-        [name.strip() for name in args.measures.split(",")], dict(map(parse_option, args.set))
-    )
+    names, offers = [name.strip() for name in args.measures.split(",")], common_offers(tasks)
+    measures = choose_measures(names, dict(map(parse_option, args.set)), offers=offers)
+    left_out = left_out_of_all(offers) if "all" in names else None
+    if left_out:
+        print(left_out)
     custom = load_custom(args.custom or ())
     meter, machine, devices = _meter(args)
     time_limit = args.time_limit or COMPETITION_SECONDS

@@ -175,8 +175,9 @@ def run(args: argparse.Namespace) -> int:
 
         write_whole(args.html, to_html(ranking))
         print(f"wrote {args.html}", file=sys.stderr)
-    # A default measure that does not apply, such as mixup to token ids, is no failure.
-    expected = set() if args.measures else {measure.name for measure in measures}
+    # A measure that was not asked for by its name and does not apply is no failure.
+    asked = set(_names(args.measures or ""))
+    expected = {measure.name for measure in measures} - asked
     return 1 if set(ranking.left_out) - expected else 0
 
 
@@ -187,14 +188,21 @@ def _predictor(path: str | None) -> Predictor | None:
 
 
 def _measures(args: argparse.Namespace, data: Data) -> list[Measure]:
-    from ingestion.run.chosen import choose_measures
+    from ingestion.run.chosen import choose_measures, left_out_of_all
+    from pgdl_measures.base import IMAGES
     from pgdl_measures.ranking.predictions import check_scale
     from pgdl_measures.ranking.recommended import recommended
 
-    if args.measures:
-        names = [name.strip() for name in args.measures.split(",") if name.strip()]
-    else:
-        names = recommended(images=len(data.shape) == 3)
-    measures = choose_measures(names, dict(map(parse_option, args.set)))
+    images = len(data.shape) == 3
+    names = _names(args.measures or "") or recommended(images=images)
+    offers = [IMAGES] if images else []  # the weights before training are nobody's here
+    measures = choose_measures(names, dict(map(parse_option, args.set)), offers=offers)
+    left_out = left_out_of_all(offers) if "all" in names else None
+    if left_out:
+        print(left_out, file=sys.stderr)
     check_scale(measures, args.by)
     return measures
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

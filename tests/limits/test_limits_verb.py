@@ -16,6 +16,7 @@ from ingestion.array_forms import make_data
 from ingestion.cost import building
 from ingestion.zoo.build import Plan
 from ingestion.zoo.grid import parse_grid
+from pgdl_measures import complexity
 from pgdl_measures.errors import PgdlError, UnknownNameError
 from starting_kit_adapter.cli import limits
 from starting_kit_adapter.terminal.zoo_options import order_of
@@ -89,6 +90,19 @@ def test_a_model_that_cannot_be_measured_is_named_and_counts_as_not_fitting(
     text = capsys.readouterr().out
     assert "problem: task model_0 mixup" in text and "weights.hdf5" in text
     assert "0 of 2 do not fit into 300 s, 1 could not be measured" in text
+
+
+def test_all_leaves_out_in_one_line_what_the_corpus_has_nothing_for(
+    corpus, tmp_path, monkeypatch, capsys
+):
+    zoo = shutil.copytree(corpus, tmp_path / "zoo")
+    (zoo / "task" / "model_3" / "weights_init.hdf5").unlink()
+    few = [complexity(name) for name in ("mixup", "fro_dist", "params")]
+    monkeypatch.setattr("ingestion.run.chosen.measures", lambda: few)
+    assert run(zoo, "-m", "all", "--max-models", "1") == 0
+    text = capsys.readouterr().out
+    assert "left out of `all`, because not every model here has what they need: 1 that" in text
+    assert "all 2 fit" in text and "problem" not in text
 
 
 def test_wrong_names_are_errors(corpus):

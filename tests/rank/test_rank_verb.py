@@ -138,6 +138,18 @@ def test_files_of_two_scales_are_ranked_on_training_data_alone(folder, capsys):
     assert float(rows[0]["mixup"]) == found["models"][0]["measures"]["mixup"]["value"]
 
 
+def test_all_leaves_out_in_one_line_what_needs_the_weights_before_training(
+    folder, monkeypatch, capsys
+):
+    few = [pgdl_measures.complexity(name) for name in ("mixup", "fro_dist", "augment_margin")]
+    monkeypatch.setattr("ingestion.run.chosen.measures", lambda: few)
+    data = ("--data", f"npz:{folder / 'mine.npz'}")
+    assert pgdl_rank(folder / "models", *data, "-m", "all", "--by", "gap", "--seeds", 1) == 0
+    said = capsys.readouterr()
+    assert "mixup" in said.out and "augment_margin" in said.out and "left out" not in said.out
+    assert said.err.count("1 that need initial weights (fro_dist)") == 1
+
+
 def test_a_model_can_be_added_and_the_truth_stands_beside_it(folder, capsys):
     guess().save(folder / "models/guess.keras")
     data = f"npz:{folder / 'test.npz'}"
