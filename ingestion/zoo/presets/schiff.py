@@ -21,8 +21,8 @@ _OURS = (
     "those of small images (3x3 stem; one dense layer)."
 )
 _SCALED = (
-    "An eighth of the widths, 250 training and 1,000 test examples, batch sizes 16 and 32, "
-    "learning rates 0.003 and 0.001, a cross-entropy of 0.05 or 40 epochs."
+    "An eighth of the widths, 150 training and 1,000 test examples, batch sizes 16 and 32, "
+    "learning rates 0.003 and 0.001, a cross-entropy of 0.05 or 150 epochs."
 )
 _TRAINING = {"optimizer": "adam", "schedule": "plateau", "decay_factor": 0.1, "patience": 10}
 _LISTS = {"batch_size": [1024, 2048, 4096], "learning_rate": [1e-4, 1e-5]}
@@ -36,8 +36,8 @@ _FULL: dict[str, Any] = {
 _SMALL = {
     "fixed": {**_TRAINING, "width_scale": 0.125},
     "target": {"loss": 0.05},
-    "max_epochs": 40,
-    "train_examples": 250,
+    "max_epochs": 150,
+    "train_examples": 150,
     "test_examples": 1000,
 }
 _VGG = {"depth": [11, 13, 16, 19], "batch_norm": [False, True]}
