@@ -68,7 +68,7 @@ def main() -> None:
     rng = np.random.default_rng(0)
     smooth = rng.normal(size=(EXAMPLES, 8, 8, 3)).repeat(4, axis=1).repeat(4, axis=2)
     inputs = tf.constant(smooth + 0.2 * rng.normal(size=(EXAMPLES, 32, 32, 3)), tf.float32)
-    data = TrainingData(inputs, tf.zeros([EXAMPLES], tf.int32), EXAMPLES)
+    data = TrainingData(inputs, tf.zeros([EXAMPLES], tf.int32), EXAMPLES, max_bytes=0)  # keeps none
     values, sampling = value_range(inputs), Sampling(2, 20.0, None, None, 0)
     chain = network(vgg(), data.shape)
 

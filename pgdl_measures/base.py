@@ -72,6 +72,7 @@ class Subject:
         self.network: Network = network(model, self.data.shape, known)
         check_labels(self.data.class_counts, self.network.outputs)
         self.reused_seconds = 0.0  # time that cached results saved
+        self.batches: int | None = None  # used by the last measure whose `batches` is "enough"
         self._shared: dict[Hashable, tuple[Any, float]] = {}  # the value and its seconds
 
     def share(self, key: Hashable, compute: Callable[[], T]) -> T:

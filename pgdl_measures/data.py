@@ -12,7 +12,7 @@ import contextlib
 import functools
 import weakref
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from absl import logging
 
 from pgdl_measures.data_forms import read_batches
 from pgdl_measures.errors import MeasureError
+from pgdl_measures.kept import Kept
 
 DEFAULT_MAX_BYTES = 2 * 1024**3
 
@@ -45,9 +46,22 @@ class TrainingData:
 
     @property
     def spare_bytes(self) -> int:
-        """What may be computed from each example and kept: a quarter of the memory at most."""
-        left = self.max_bytes - 4 * int(tf.size(self.inputs, tf.int64))
-        return max(0, min(self.max_bytes // 4, left))
+        """What a network may compute from each example and keep for a while."""
+        return min(self.max_bytes // 4, self._left // 2)
+
+    @functools.cached_property
+    def kept(self) -> Kept:
+        """What is computed from the examples alone, for all networks."""
+        return Kept(self._left // 2)
+
+    @functools.cached_property
+    def seen(self) -> dict[Hashable, list[float]]:
+        """Statistics of the networks that were measured before on these examples."""
+        return {}
+
+    @property
+    def _left(self) -> int:
+        return max(0, self.max_bytes - 4 * int(tf.size(self.inputs, tf.int64)))
 
     @functools.cached_property
     def class_counts(self) -> dict[int, int]:

@@ -13,6 +13,8 @@ from typing import Any
 
 from pgdl_measures.errors import MeasureError
 
+ENOUGH = "enough"  # batches, see `response_curves.enough`
+
 RANGES: dict[str, tuple[type, float, float]] = {  # int or float, smallest, largest
     "batches": (int, 1, math.inf),
     "batch_size": (int, 2, math.inf),
@@ -64,6 +66,9 @@ def check_option(measure: str, option: str, value: Any, default: Any) -> None:
     expected = ""
     if isinstance(default, bool):
         expected = "" if isinstance(value, bool) else "true or false"
+    elif option == "batches":
+        other = _number(value, *RANGES[option])
+        expected = "" if value == ENOUGH or not other else f"{other}, or {ENOUGH!r}"
     elif option in RANGES:
         expected = _number(value, *RANGES[option])
     elif option in WORDS:

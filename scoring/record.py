@@ -84,6 +84,7 @@ class Line:
     values: Mapping[str, float] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
+    batches: Mapping[str, int] = field(default_factory=dict)  # used where "enough" was asked for
     curves: tuple[Curve, ...] = ()
     peak_memory: int | None = None  # bytes
     attempt: int = 1
@@ -230,6 +231,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "values": _by_name(_number),
     "seconds": _by_name(_number),
     "errors": _by_name(_text),
+    "batches": _by_name(_integer),
     "curves": _curves,
     "peak_memory": _optional(_integer),
     "attempt": _integer,

@@ -35,11 +35,11 @@ def test_the_words_are_those_that_the_code_knows():
 @pytest.mark.parametrize(
     ("measure", "option", "value", "expected"),
     [
-        ("gi_intra_l0", "batches", -3, "an integer of at least 1"),
-        ("gi_intra_l0", "batches", 1.5, "an integer of at least 1"),
-        ("gi_intra_l0", "batches", "many", "an integer of at least 1"),
-        ("gi_intra_l0", "batches", True, "an integer of at least 1"),
-        ("gi_intra_l0", "batches", None, "an integer of at least 1"),
+        ("gi_intra_l0", "batches", -3, "an integer of at least 1, or 'enough'"),
+        ("gi_intra_l0", "batches", 1.5, "an integer of at least 1, or 'enough'"),
+        ("gi_intra_l0", "batches", "many", "an integer of at least 1, or 'enough'"),
+        ("gi_intra_l0", "batches", True, "an integer of at least 1, or 'enough'"),
+        ("gi_intra_l0", "batches", None, "an integer of at least 1, or 'enough'"),
         ("gi_intra_l0", "reshuffle", 1, "true or false"),
         ("mixup", "batch_size", 1, "an integer of at least 2"),
         ("mixup", "seed", 2**31, "an integer from 0 to 2147483647"),

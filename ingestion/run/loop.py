@@ -177,6 +177,7 @@ class _Keeper:
             outcome.values,
             outcome.seconds,
             outcome.errors,
+            outcome.batches,
             tuple(outcome.curves),
             outcome.peak_memory,
             job.attempt,

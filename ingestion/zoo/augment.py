@@ -23,7 +23,7 @@ from ingestion.zoo.rescaled import random_crops
 from pgdl_measures.errors import UnknownNameError
 from pgdl_measures.perturbations.catalogue import perturbation, perturbations
 from pgdl_measures.perturbations.value_range import ValueRange, value_range
-from pgdl_measures.response_curves.perturbation_curves import perturbed
+from pgdl_measures.response_curves.perturbed import perturbed
 
 LEVELS = {"none": 0.0, "partial": 0.5, "full": 1.0}  # and their shares of the range
 

@@ -21,7 +21,9 @@ from pgdl_measures.base import Subject
 from pgdl_measures.competition.features import features, first_output
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.norms.sampling import sample
-from pgdl_measures.response_curves.measures import shared_curve
+from pgdl_measures.response_curves.enough import Batches
+from pgdl_measures.response_curves.measures import BATCHES, shared_curve
+from pgdl_measures.response_curves.statistics import end_point
 
 _POOL = 4
 
@@ -51,7 +53,7 @@ def dbi_mixup(
     *,
     draws: int = 10,
     examples: int = 120,
-    batches: int = 180,
+    batches: Batches = BATCHES,
     batch_size: int = 128,
     seed: int = 0,
 ) -> float:
@@ -59,9 +61,10 @@ def dbi_mixup(
     curve = shared_curve(
         subject,
         (0.5,),
+        end_point,
+        batches,
         pairing="intra",
         layer=0,
-        batches=batches,
         batch_size=batch_size,
         reshuffle=False,
         seed=seed,

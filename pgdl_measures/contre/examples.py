@@ -3,7 +3,8 @@
 R is RandAugment with N operations of magnitude M for each image, or the operations that are named.
 An example's operations depend on the seed and on its place in the data alone, so that all models of
 a task are shown the same contrastive examples, whatever the batches. The graph that makes them
-knows no network: it is traced once per shape of image.
+knows no network: it is traced once per shape of image, and what it made is kept for the next model
+as far as memory allows.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def contrastive_batches(
 
     `values` is the range of all training inputs.
     """
-    rows = _rows(len(data), sampling)
+    rows = chosen_rows(len(data), sampling)
     draws = draw(
         len(rows),
         count=sampling.count,
@@ -61,11 +62,17 @@ def contrastive_batches(
         now = slice(start, start + size)
         inputs, labels = tf.gather(data.inputs, rows[now]), tf.gather(data.labels, rows[now])
         if not sampling.is_identity:
-            inputs = _graph(data.shape)(inputs, *values, *(column[now] for column in draws))
+
+            def compute(inputs=inputs, now=now):  # type: ignore[no-untyped-def]
+                return _graph(data.shape)(inputs, *values, *(column[now] for column in draws))
+
+            key = ("contrastive", replace(sampling, examples=len(rows)), start, size)
+            inputs = data.kept.get(key, compute)
         yield inputs, labels
 
 
-def _rows(total: int, sampling: Sampling) -> np.ndarray:
+def chosen_rows(total: int, sampling: Sampling) -> np.ndarray:
+    """The examples that are sampled, of so many."""
     if sampling.examples is None or sampling.examples >= total:
         return np.arange(total)
     if sampling.examples < 1:

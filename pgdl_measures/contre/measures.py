@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from pgdl_measures.accuracy import NAN_OUTPUTS
+from pgdl_measures.accuracy import predict
 from pgdl_measures.base import Subject
-from pgdl_measures.contre.examples import Sampling, contrastive_batches
+from pgdl_measures.contre.examples import Sampling, chosen_rows, contrastive_batches
 from pgdl_measures.contre.fisher import fisher_ratio
 from pgdl_measures.data import check_images
 from pgdl_measures.errors import MeasureError
@@ -24,6 +24,7 @@ from pgdl_measures.network.compiled import Network
 from pgdl_measures.options import split_words
 from pgdl_measures.perturbations.operations import CHANNELS
 from pgdl_measures.perturbations.value_range import value_range
+from pgdl_measures.unperturbed import unperturbed
 
 _FEATURE_BYTES = 1 << 28  # of features that are held at a time
 
@@ -78,7 +79,7 @@ def fisher(
     check_images(subject.data.shape, CHANNELS)
     network = subject.network
     network.classifier()  # raises where there is none, before a graph is traced
-    width = _forward(network, subject.data.inputs[:1], "features").shape[1]
+    width = _features(network, subject.data.inputs[:1]).shape[1]
     chosen = len(subject.data) if examples is None else examples
     chosen = min(chosen, _FEATURE_BYTES // (4 * width))
     sampling = Sampling(count, magnitude, _names(operations), chosen, seed)
@@ -86,7 +87,7 @@ def fisher(
     def compute() -> float:
         features, labels = [], []
         for inputs, label in _batches(subject, sampling):
-            features.append(_forward(network, inputs, "features"))
+            features.append(_features(network, inputs))
             labels.append(label.numpy())
         found = np.concatenate(features)
         if np.isnan(found).any():
@@ -98,15 +99,15 @@ def fisher(
 
 def _accuracy(subject: Subject, sampling: Sampling) -> float:
     check_images(subject.data.shape, CHANNELS)
+    if sampling.is_identity:
+        return float(unperturbed(subject).correct(chosen_rows(len(subject.data), sampling)).mean())
 
     def compute() -> float:
         correct = total = 0
         for inputs, labels in _batches(subject, sampling):
-            outputs = _forward(subject.network, inputs, "run")
-            if np.isnan(outputs).any():
-                raise MeasureError(NAN_OUTPUTS)
-            correct += int((outputs.argmax(axis=1) == labels.numpy()).sum())
-            total += len(outputs)
+            hits = predict(subject.network, inputs).checked() == labels
+            correct += int(tf.math.count_nonzero(hits))
+            total += len(labels)
         return correct / total
 
     return subject.share(("contre_accuracy", sampling), compute)
@@ -117,15 +118,12 @@ def _batches(subject: Subject, sampling: Sampling) -> Iterator[tuple[tf.Tensor, 
     return contrastive_batches(subject.data, values, sampling)
 
 
-def _forward(network: Network, inputs: tf.Tensor, what: str) -> np.ndarray:
-    """The network's outputs (`run`) or `features`, [n, d]."""
-    graph = network.graph(("contre", what), lambda: _build(network, what))
-    return graph(inputs).numpy()
+def _features(network: Network, inputs: tf.Tensor) -> np.ndarray:
+    """The features [n, d] of inputs."""
+    return network.graph("contre_features", lambda: _build(network))(inputs).numpy()
 
 
-def _build(network: Network, what: str) -> Any:
-    compute = getattr(network, what)
-
+def _build(network: Network) -> Any:
     @tf.function(input_signature=[tf.TensorSpec([None, *network.input_shape], tf.float32)])
     def forward(inputs: tf.Tensor) -> tf.Tensor:
         batch = network.forward_batch
@@ -133,7 +131,7 @@ def _build(network: Network, what: str) -> Any:
         found = tf.TensorArray(tf.float32, size=steps, infer_shape=False)
         for i in tf.range(steps):
             tf.autograph.experimental.set_loop_options(parallel_iterations=1)
-            values = tf.cast(compute(inputs[i * batch : (i + 1) * batch]), tf.float32)
+            values = tf.cast(network.features(inputs[i * batch : (i + 1) * batch]), tf.float32)
             if values.shape.rank > 2:
                 values = tf.reduce_mean(values, axis=list(range(1, values.shape.rank - 1)))
             found = found.write(i, values)

@@ -29,7 +29,7 @@ from pgdl_measures.errors import MeasureError
 from pgdl_measures.network.compiled import Network
 from pgdl_measures.perturbations.mixup import PAIRINGS, Pairs, draw_batches, draw_pairs
 from pgdl_measures.response_curves import statistics
-from pgdl_measures.response_curves.unperturbed import Unperturbed
+from pgdl_measures.unperturbed import Unperturbed
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,15 @@ def mixup_curve(
     hoist: bool = True,
     forward_batch: int | None = None,
     unperturbed: Unperturbed | None = None,
+    skip: int = 0,
 ) -> Curve:
     """The response curve of intra- or inter-class mixup of x^(layer).
 
-    `batch_size` is Algorithm 1's and decides which examples can be paired; `forward_batch` is how
-    many pairs the network sees at a time (default: what suits it) and decides nothing but speed and
-    memory (not at magnitude 0). `hoist=False` interpolates at the layer itself, pair by pair and at
-    magnitude 0 too, for comparison. `unperturbed` has predictions that other curves have needed.
+    The first `skip` batches are left out. `batch_size` is Algorithm 1's and decides which examples
+    can be paired; `forward_batch` is how many pairs the network sees at a time (default: what suits
+    it) and decides nothing but speed and memory (not at magnitude 0). `hoist=False` interpolates at
+    the layer itself, pair by pair and at magnitude 0 too, for comparison. `unperturbed` has
+    predictions that other curves have needed.
     """
     _check(data, magnitudes, pairing, batches, batch_size)
     network.check_mixable(layer)
@@ -87,13 +89,14 @@ def mixup_curve(
     def run(alphas: np.ndarray, salt: int) -> tuple[np.ndarray, np.ndarray]:
         drawn = _draw(data.labels, *map(tf.constant, (batches, batch_size, [seed, salt])), pairing)
         pairs = Pairs(*(part.numpy() for part in drawn))
+        pairs = Pairs(*(part[pairs.batch >= skip] for part in pairs))
         count = np.bincount(pairs.batch, minlength=batches)
         correct = np.zeros((batches, len(alphas)), np.int32)
         zero = (alphas == 0) & hoist
         if not len(pairs.first):
             return correct, np.tile(count[:, None], len(alphas))
         if zero.any():
-            hits = unperturbed.predicted(pairs.first) == data.labels.numpy()[pairs.first]
+            hits = unperturbed.correct(pairs.first)
             correct[:, zero] = np.bincount(pairs.batch, hits, minlength=batches)[:, None]
         if not zero.all():
             rows, ends = np.unique(np.stack([pairs.first, pairs.second]), return_inverse=True)
@@ -118,8 +121,9 @@ def mixup_curve(
         correct, pairs = (np.concatenate(parts, axis=1) for parts in zip(*columns))
     else:
         correct, pairs = run(alphas, salt=0)
-    _check_pairs(pairs, data, pairing)
-    return Curve(alphas, correct, pairs)
+    if not skip:
+        _check_pairs(pairs, data, pairing)
+    return Curve(alphas, correct[skip:], pairs[skip:])
 
 
 @tf.function(reduce_retracing=True)

@@ -8,6 +8,8 @@ is left out there and here, because these curves fall towards both of their ends
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pgdl_measures.base import Subject
 from pgdl_measures.data import check_images
 from pgdl_measures.errors import MeasureError
@@ -15,11 +17,15 @@ from pgdl_measures.perturbations.catalogue import perturbation as find_perturbat
 from pgdl_measures.perturbations.value_range import ValueRange, value_range
 from pgdl_measures.response_curves import statistics
 from pgdl_measures.response_curves.curves import Curve
-from pgdl_measures.response_curves.measures import shared_columns
+from pgdl_measures.response_curves.enough import Batches, curve_of
 from pgdl_measures.response_curves.perturbation_curves import (
+    BATCHES,
     augmented_accuracy,
+    available_batches,
     perturbation_curve,
 )
+from pgdl_measures.response_curves.shared import shared_columns
+from pgdl_measures.unperturbed import unperturbed
 
 POINTS = 21
 
@@ -30,13 +36,13 @@ def gi(
     perturbation: str,
     layer: int = 0,
     points: int = POINTS,
-    batches: int = 40,
+    batches: Batches = BATCHES,
     batch_size: int = 128,
     seed: int = 0,
 ) -> float:
     """The Gi-score of the curve, its range mapped to [0, 1]. `points`: how many magnitudes."""
-    curve = response_curve(subject, perturbation, points, batches, batch_size, seed, layer)
-    return curve.statistic(statistics.gi)
+    given = (perturbation, points, batches, batch_size, seed, layer, statistics.gi)
+    return response_curve(subject, *given).statistic(statistics.gi)
 
 
 def mean_accuracy(
@@ -45,13 +51,13 @@ def mean_accuracy(
     perturbation: str,
     layer: int = 0,
     points: int = POINTS,
-    batches: int = 40,
+    batches: Batches = BATCHES,
     batch_size: int = 128,
     seed: int = 0,
 ) -> float:
     """The mean of the curve, negated."""
-    curve = response_curve(subject, perturbation, points, batches, batch_size, seed, layer)
-    return -curve.statistic(statistics.mean_accuracy)
+    given = (perturbation, points, batches, batch_size, seed, layer, statistics.mean_accuracy)
+    return -response_curve(subject, *given).statistic(statistics.mean_accuracy)
 
 
 def augmented(
@@ -59,18 +65,21 @@ def augmented(
     *,
     perturbation: str,
     layer: int = 0,
-    batches: int = 40,
+    batches: Batches = BATCHES,
     batch_size: int = 128,
     seed: int = 0,
 ) -> float:
-    """The accuracy on training images under magnitudes drawn from the whole range, negated."""
+    """The accuracy on training images under magnitudes drawn from the whole range, negated.
+
+    It is a single pass over the batches: "enough" are all.
+    """
     return -augmented_accuracy(
         subject.network,
         subject.data,
         _values(subject, layer),
         find_perturbation(perturbation),
         layer=layer,
-        batches=batches,
+        batches=BATCHES if isinstance(batches, str) else batches,
         batch_size=batch_size,
         seed=seed,
     )
@@ -80,24 +89,45 @@ def response_curve(
     subject: Subject,
     name: str,
     points: int = POINTS,
-    batches: int = 40,
+    batches: Batches = BATCHES,
     batch_size: int = 128,
     seed: int = 0,
     layer: int = 0,
+    statistic: statistics.Statistic = statistics.gi,
 ) -> Curve:
-    """The curve of the perturbation of that name, which measures of a subject share."""
+    """The curve of the perturbation of that name, which measures of a subject share.
+
+    `statistic` is what the batches must be enough for.
+    """
     if points < 2:
         raise MeasureError(f"a curve of {points} magnitudes was asked for; expected 2 or more")
     found = find_perturbation(name)
-    settings = {"layer": layer, "batches": batches, "batch_size": batch_size, "seed": seed}
-    return shared_columns(
-        subject,
-        {"perturbation": found.name, **settings},
-        found.magnitudes(points),
-        lambda missing: perturbation_curve(
-            subject.network, subject.data, _values(subject, layer), found, missing, **settings
-        ),
-    )
+    settings = {"layer": layer, "batch_size": batch_size, "seed": seed}
+    available = available_batches(len(subject.data), batch_size)
+
+    def compute(missing: Sequence[float], batches: int, skip: int) -> Curve:
+        return perturbation_curve(
+            subject.network,
+            subject.data,
+            _values(subject, layer),
+            found,
+            missing,
+            batches=batches,
+            skip=skip,
+            unperturbed=unperturbed(subject),
+            **settings,
+        )
+
+    named = {"perturbation": found.name, **settings}
+
+    def curve(number: int) -> Curve:
+        number = min(number, available)
+        # The range of a layer is that of the curve's examples: more batches are another curve.
+        of = {**named, "batches": number} if layer else named
+        return shared_columns(subject, of, found.magnitudes(points), number, compute)
+
+    key = (statistic, points, *named.items())
+    return curve_of(subject, key, statistic, batches, min(BATCHES, available), curve)
 
 
 def _values(subject: Subject, layer: int) -> ValueRange:

@@ -1,15 +1,13 @@
-"""Response curves of image perturbations in one compiled graph (Schiff et al. 2021, Algorithm 1).
+"""Response curves of image perturbations (Schiff et al. 2021, Algorithm 1).
 
 All magnitudes are measured on the same batches and with the same random draws, so that differences
 along a curve are the network's and not the sample's; and since the draws depend on nothing but the
 seed, all models of a task are shown the same images. No example is drawn twice: where there are
-fewer than `batches` full batches, all of them are used.
+fewer than `batches` full batches, all of them are used. Perturbed inputs are kept for the next
+model as far as memory allows, and magnitude 0 is looked up.
 
-Inputs of an unknown range are handed to the perturbation with black at 0 and white at 1, which are
-the smallest and largest value of each channel over the training data, and mapped back after it. The
-intensity alone is of the inputs as they are: T_alpha(x) = alpha x (Section 3). Noise and intensity
-are of any tensor: they can perturb x^(l), the output of layer l, whose range is then that of its
-channels over the examples of the curve.
+Noise and intensity are of any tensor: they can perturb x^(l), the output of layer l, whose range is
+then that of its channels over the examples of the curve.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from pgdl_measures.accuracy import NAN_OUTPUTS, share_correct
+from pgdl_measures.accuracy import NAN_OUTPUTS, predict
 from pgdl_measures.data import TrainingData, check_images
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network.compiled import Network
@@ -28,6 +26,10 @@ from pgdl_measures.perturbations.catalogue import Perturbation
 from pgdl_measures.perturbations.mixup import draw_batches
 from pgdl_measures.perturbations.value_range import ValueRange, value_range
 from pgdl_measures.response_curves.curves import Curve, check_classes, check_magnitudes
+from pgdl_measures.response_curves.perturbed import perturbed, perturbing
+from pgdl_measures.unperturbed import Unperturbed
+
+BATCHES = 40  # of 128: a tenth of the training data of the paper (Section 4.2)
 
 
 def perturbation_curve(
@@ -38,15 +40,31 @@ def perturbation_curve(
     magnitudes: Sequence[float],
     *,
     layer: int = 0,
-    batches: int = 40,
+    batches: int = BATCHES,
     batch_size: int = 128,
     seed: int = 0,
+    unperturbed: Unperturbed | None = None,
+    skip: int = 0,
 ) -> Curve:
-    """The response curve of a perturbation of x^(layer); `values` is the range of the inputs."""
+    """The response curve of a perturbation of x^(layer); `values` is the range of the inputs.
+
+    The first `skip` batches are left out, of a curve at layer 0. `unperturbed` has predictions that
+    other curves have needed.
+    """
     check_magnitudes(magnitudes)
     order = _batches(data, batches, batch_size, seed, perturbation, layer)
-    alphas = np.asarray(magnitudes, np.float32)[:, None, None]
-    correct = _correct(network, data, values, perturbation, order, alphas, seed, layer)
+    alphas = np.asarray(magnitudes, np.float32)
+    correct = np.zeros((len(order) - skip, len(alphas)), np.int32)
+    zero = alphas == 0
+    if zero.any():
+        unperturbed = unperturbed or Unperturbed(network, data)
+        hits = [np.count_nonzero(unperturbed.correct(rows)) for rows in order[skip:].numpy()]
+        correct[:, zero] = np.array(hits)[:, None]
+    if not zero.all():
+        every = np.broadcast_to(alphas[~zero, None, None], (np.sum(~zero), *order.shape))
+        given = (network, data, values, perturbation, order, every, seed)
+        found = _correct_at(layer, *given) if layer else _correct(*given, skip)
+        correct[:, ~zero] = found
     return Curve(np.asarray(magnitudes, float), correct, np.full_like(correct, order.shape[1]))
 
 
@@ -57,46 +75,24 @@ def augmented_accuracy(
     perturbation: Perturbation,
     *,
     layer: int = 0,
-    batches: int = 40,
+    batches: int = BATCHES,
     batch_size: int = 128,
     seed: int = 0,
 ) -> float:
     """The accuracy on images that are perturbed by magnitudes drawn uniformly from the range."""
     order = _batches(data, batches, batch_size, seed, perturbation, layer)
     rng = np.random.default_rng(seed)
-    alphas = rng.uniform(perturbation.low, perturbation.high, (1, *order.shape))
-    correct = _correct(network, data, values, perturbation, order, alphas, seed, layer)
+    alphas = rng.uniform(perturbation.low, perturbation.high, (1, *order.shape)).astype(np.float32)
+    given = (network, data, values, perturbation, order, alphas, seed)
+    correct = _correct_at(layer, *given) if layer else _correct(*given)
     return float(correct.sum() / tf.size(order).numpy())
 
 
-def unperturbed_accuracy(
-    network: Network,
-    data: TrainingData,
-    *,
-    batches: int = 40,
-    batch_size: int = 128,
-    seed: int = 0,
-) -> float:
-    """The accuracy on the images that curves of these settings are of, as they are."""
-    order = tf.reshape(_batches(data, batches, batch_size, seed), [-1])
-    return share_correct(network, tf.gather(data.inputs, order), tf.gather(data.labels, order))
-
-
-def perturbed(
-    images: tf.Tensor,
-    values: ValueRange,
-    perturbation: Perturbation,
-    magnitudes: tf.Tensor,
-    rng: tf.Tensor,
-) -> tf.Tensor:
-    """Inputs [n, h, w, c] of the range `values` under magnitudes [n]."""
-    magnitudes = tf.reshape(magnitudes, [-1] + [1] * (len(images.shape) - 1))
-    if perturbation.of_values:
-        return tf.ensure_shape(perturbation.function(images, magnitudes, rng), images.shape)
-    span = values.high - values.low
-    units = tf.math.divide_no_nan(images - values.low, span)
-    moved = perturbation.function(units, magnitudes, rng)
-    return tf.ensure_shape(moved, images.shape) * span + values.low
+def drawn_examples(
+    data: TrainingData, *, batches: int = BATCHES, batch_size: int = 128, seed: int = 0
+) -> np.ndarray:
+    """The examples that curves of these settings are of."""
+    return _batches(data, batches, batch_size, seed).numpy().ravel()
 
 
 def available_batches(examples: int, batch_size: int = 128) -> int:
@@ -153,19 +149,46 @@ def _correct(
     order: tf.Tensor,
     magnitudes: np.ndarray,
     seed: int,
-    layer: int,
+    skip: int = 0,
 ) -> np.ndarray:
-    """Correct predictions [batches, m] of magnitudes that broadcast to [m, batches, size]."""
+    """Correct predictions [batches, m] under magnitudes [m, batches, size], from `skip` on."""
+    perturb = perturbing(perturbation, data.shape)
+    hits, found_nan = [], []
+    for k in range(skip, len(order)):
+        rows = order[k]
+        labels = tf.gather(data.labels, rows)
+        for alphas in magnitudes[:, k]:
+
+            def compute(alphas=alphas, rows=rows, k=k):  # type: ignore[no-untyped-def]
+                return perturb(data.inputs, rows, *values, alphas, tf.constant([seed, k]))
+
+            key = ("perturbed", perturbation, seed, k, len(rows), alphas.tobytes())
+            found = predict(network, data.kept.get(key, compute))
+            hits.append(tf.math.count_nonzero(found.classes == labels, dtype=tf.int32))
+            found_nan.append(found.found_nan)
+    if tf.reduce_any(tf.stack(found_nan)):
+        raise MeasureError(f"{NAN_OUTPUTS} under {perturbation.name}")
+    return tf.reshape(tf.stack(hits), [-1, len(magnitudes)]).numpy()
+
+
+def _correct_at(
+    layer: int,
+    network: Network,
+    data: TrainingData,
+    values: ValueRange,
+    perturbation: Perturbation,
+    order: tf.Tensor,
+    magnitudes: np.ndarray,
+    seed: int,
+) -> np.ndarray:
+    """The same where x^(layer) is perturbed, in one graph."""
     graph = network.graph(
         ("perturbation", perturbation.function, layer),
         lambda: _build(network, perturbation, layer),
     )
-    if layer:
-        values = layer_range(network, data, order, layer)
-    every = np.broadcast_to(magnitudes, (len(magnitudes), *order.shape))
-    correct, found_nan = graph(
-        data.inputs, data.labels, *values, order, tf.constant(every, tf.float32), tf.constant(seed)
-    )
+    values = layer_range(network, data, order, layer)
+    every = tf.constant(magnitudes, tf.float32)
+    correct, found_nan = graph(data.inputs, data.labels, *values, order, every, tf.constant(seed))
     if found_nan:
         raise MeasureError(f"{NAN_OUTPUTS} under {perturbation.name}")
     return correct.numpy()

@@ -20,8 +20,9 @@ from pgdl_measures.response_curves import statistics
 from pgdl_measures.response_curves.invariance import response_curve
 from pgdl_measures.response_curves.perturbation_curves import (
     available_batches,
-    unperturbed_accuracy,
+    drawn_examples,
 )
+from pgdl_measures.unperturbed import unperturbed
 from scoring.canvas import new_figure
 from starting_kit_adapter.terminal.figures import save_as
 from starting_kit_adapter.terminal.text import table
@@ -66,23 +67,23 @@ def examine(
     step: Callable[[str], None] = lambda name: None,
 ) -> Findings:
     """Computes the response curves of these perturbations; calls `step` after each."""
-    settings = {"batches": batches, "seed": seed}
-    unperturbed = unperturbed_accuracy(subject.network, subject.data, **settings)
+    examples = drawn_examples(subject.data, batches=batches, seed=seed)
+    unchanged = unperturbed(subject).correct(examples).mean()
     found = []
     for name in names:
-        curve = response_curve(subject, name, **settings)
+        curve = response_curve(subject, name, batches=batches, seed=seed)
         found.append(
             Finding(
                 perturbation(name),
                 curve.magnitudes,
                 curve.accuracy,
                 max(0.0, curve.statistic(statistics.gi)),  # never negative, except by rounding
-                kept_range(curve.magnitudes, curve.accuracy, keep_fraction * unperturbed),
+                kept_range(curve.magnitudes, curve.accuracy, keep_fraction * unchanged),
             )
         )
         step(name)
     drawn = min(batches, available_batches(len(subject.data)))
-    return Findings(unperturbed, keep_fraction, drawn, batches, tuple(found))
+    return Findings(float(unchanged), keep_fraction, drawn, batches, tuple(found))
 
 
 def kept_range(

@@ -143,3 +143,13 @@ def test_progress_is_silent_where_nobody_looks() -> None:
         with Progress(2, "models", stream) as progress:
             progress.step("t model_0", failed=True)
         assert ("1/2 models, 1 failed" in stream.getvalue()) is expected
+
+
+def test_the_record_tells_how_many_batches_were_enough(tmp_path: Path) -> None:
+    zoo, out = write_zoo(tmp_path / "zoo", 7), tmp_path / "out"
+    wanted = ("-m", "gi_intra_l0,params", "--set", "batches=enough", "--workers", 1)
+    assert pgdl_run(zoo, "-o", out, *wanted)[0] == 0
+    used = [line["batches"] for line in records(out)]
+    assert [len(one) for one in used] == [1] * 7  # params has none
+    assert [one["gi_intra_l0"] for one in used[:4]] == [180] * 4
+    assert min(one["gi_intra_l0"] for one in used[4:]) < 180

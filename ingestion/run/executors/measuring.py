@@ -35,7 +35,7 @@ from ingestion.run.plan import Job
 from pgdl_measures.base import Measure, Subject
 from pgdl_measures.data import DEFAULT_MAX_BYTES, training_data
 from pgdl_measures.errors import MeasureError, PgdlError
-from pgdl_measures.response_curves.measures import computed_curves
+from pgdl_measures.response_curves.shared import computed_curves
 from scoring.record import REFUSED, Curve, Stamp
 
 
@@ -108,7 +108,7 @@ class Measuring:
 
 def _measured(measure: Measure, subject: Subject) -> Measured:
     start, reused = time.perf_counter(), subject.reused_seconds
-    value = error = None
+    value = error = subject.batches = None
     try:
         value = measure.on(subject)
     except MeasureError as refusal:
@@ -118,7 +118,7 @@ def _measured(measure: Measure, subject: Subject) -> Measured:
     # The time that it would have taken alone: cached work of other measures counts.
     reused = subject.reused_seconds - reused
     seconds = round(time.perf_counter() - start + reused, 3)
-    return Measured(measure.name, seconds, value, error)
+    return Measured(measure.name, seconds, value, error, subject.batches)
 
 
 def _refused(result: Measured) -> Measured:

@@ -53,6 +53,7 @@ class Measured:
     seconds: float
     value: float | None = None
     error: str | None = None
+    batches: int | None = None  # how many were enough
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class Outcome:
     values: dict[str, float] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
+    batches: dict[str, int] = field(default_factory=dict)
     curves: list[Curve] = field(default_factory=list)
     files: Files | None = None
     peak_memory: int | None = None  # bytes
@@ -100,6 +102,8 @@ class Tally:
             self._outcome = replace(so_far, files=message)
         elif isinstance(message, Measured):
             so_far.seconds[message.name] = message.seconds
+            if message.batches is not None:
+                so_far.batches[message.name] = message.batches
             if message.value is not None:
                 so_far.values[message.name] = message.value
             else:
