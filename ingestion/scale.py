@@ -14,7 +14,7 @@ import numpy as np
 
 from ingestion.arrays import Data, Split
 from ingestion.errors import CorpusError
-from pgdl_measures.ranking.concerns import near_chance
+from pgdl_measures.ranking.concerns import chance_accuracy, near_chance
 from scoring.files import load_json
 
 SCALES = ("auto", "unit", "none")
@@ -75,11 +75,9 @@ def accuracy_warning(
     }[data.scale]
     if recorded is not None and abs(accuracy - recorded) > 0.05:
         return f"its {name} is {accuracy:.1%}, and {recorded:.1%} was recorded. {scale}{remedy}"
-    if near_chance(accuracy, data.classes, len(data.train)):
-        return (
-            f"its {name} is {accuracy:.1%}, which is near chance "
-            f"({1 / data.classes:.1%}). {scale}{remedy}"
-        )
+    chance = chance_accuracy(data.train.labels, data.classes)
+    if near_chance(accuracy, chance, len(data.train)):
+        return f"its {name} is {accuracy:.1%}, which is near chance ({chance:.1%}). {scale}{remedy}"
     return None
 
 

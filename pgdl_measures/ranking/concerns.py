@@ -16,17 +16,21 @@ _SPREAD = 0.05  # of training accuracies
 _AGREE = 0.5  # mean Kendall's tau between measures
 
 
-def near_chance(accuracy: float, classes: int, examples: int) -> bool:
-    """Whether an accuracy is within three standard errors of guessing, or below."""
-    chance = 1 / classes
+def chance_accuracy(labels: np.ndarray, classes: int) -> float:
+    """The accuracy of always naming the commonest class, or of guessing if that is more."""
+    return max(1 / classes, float(np.bincount(labels).max()) / len(labels))
+
+
+def near_chance(accuracy: float, chance: float, examples: int) -> bool:
+    """Whether an accuracy is within three standard errors of chance, or below."""
     return accuracy <= chance + 3 * np.sqrt(chance * (1 - chance) / examples)
 
 
-def chance_warning(names: Sequence[str], accuracies: Sequence[float], classes: int) -> str:
+def chance_warning(names: Sequence[str], accuracies: Sequence[float], chance: float) -> str:
     """One sentence about models that do not know their training data."""
     many = ", ".join(f"{name} ({value:.1%})" for name, value in zip(names, accuracies))
     return (
-        f"training accuracy near chance ({1 / classes:.1%}): {many}. Is this the data that they "
+        f"training accuracy near chance ({chance:.1%}): {many}. Is this the data that they "
         "were trained on, and scaled as it was then?"
     )
 
@@ -49,8 +53,12 @@ def concerns(
         )
     if len(found) > 1 and len(names) > 1:
         means = [one.scores() for one in found]
-        taus = [kendalltau(a, b).statistic for a, b in itertools.combinations(means, 2)]
-        tau = float(np.nan_to_num(taus).mean())
+        constant = [one.measure.name for one, mean in zip(found, means) if not np.ptp(mean)]
+        if constant:
+            said.append(f"the same for all models, and no vote: {', '.join(constant)}")
+        telling = [mean for mean in means if np.ptp(mean)]
+        taus = [kendalltau(a, b).statistic for a, b in itertools.combinations(telling, 2)]
+        tau = float(np.mean(taus)) if taus else 1.0
         if tau < _AGREE:
             firsts: dict[str, list[str]] = {}
             for one, mean in zip(found, means):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Union
 from pgdl_measures.accuracy import accuracy
 from pgdl_measures.base import Dataset, Measure, Subject
 from pgdl_measures.errors import PgdlError
+from pgdl_measures.ranking.concerns import chance_accuracy
 from pgdl_measures.ranking.predictions import check_scale
 from pgdl_measures.ranking.recommended import SEEDS, recommended, variants
 from pgdl_measures.ranking.result import Candidate, Ranking, make_ranking
@@ -50,7 +51,7 @@ def rank(
     chosen: list[Measure] = []
     candidates = []
     refused: dict[str, str] = {}
-    classes = examples = 0
+    chance, examples = 0.0, 0
     for name, model in named.items():
         if progress is not None:
             progress(name)
@@ -64,12 +65,13 @@ def rank(
             names = measures or recommended(images=len(subject.data.shape) == 3)
             chosen = with_shared_options([complexity(n) for n in names], options)
             check_scale(chosen, by)
-        classes, examples = subject.network.outputs, len(subject.data)
+        examples = len(subject.data)
+        chance = chance_accuracy(subject.data.labels.numpy(), subject.network.outputs)
         candidates.append(_candidate(name, subject, training, chosen, seeds, test))
     if not candidates:
         reasons = "; ".join(f"{why} ({', '.join(names)})" for why, names in _by_reason(refused))
         raise PgdlError(f"no model can be ranked: {reasons}")
-    ranking = make_ranking(candidates, chosen, classes=classes, examples=examples, by=by)
+    ranking = make_ranking(candidates, chosen, chance=chance, examples=examples, by=by)
     return replace(ranking, left_out={**refused, **ranking.left_out})
 
 

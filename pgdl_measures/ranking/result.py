@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import PgdlError
 from pgdl_measures.ranking.concerns import chance_warning, concerns, near_chance
-from pgdl_measures.ranking.consensus import Consensus, consensus
+from pgdl_measures.ranking.consensus import LEVEL, Consensus, consensus
 from pgdl_measures.ranking.predictions import Prediction, predictions
 from pgdl_measures.ranking.truth import Agreement, agreement
 from pgdl_measures.text_table import table
@@ -114,8 +114,11 @@ class Ranking:
             lines.append(f"expected test accuracy {expected}; 90 % interval in brackets")
         if self.not_told_apart:
             lines.append(f"cannot be told apart from it: {', '.join(self.not_told_apart)}")
-        else:
-            lines.append("the measures agree that it is ahead of all others")
+        elif len(self.rows) > 1:
+            lines.append(
+                f"it is ahead of every other model in more than {100 * (1 - LEVEL):.0f} % of the "
+                "resamples of measures and seeds"
+            )
         lines += [f"caution: {concern}" for concern in self.concerns]
         alike: dict[str, list[str]] = {}
         for name, why in self.left_out.items():
@@ -155,11 +158,11 @@ def make_ranking(
     candidates: Sequence[Candidate],
     measures: Sequence[Measure],
     *,
-    classes: int,
+    chance: float,
     examples: int,
     by: str = "accuracy",
 ) -> Ranking:
-    """Ranks models on `examples` training examples of some classes.
+    """Ranks models on so many training examples, of which guessing gets a share of `chance` right.
 
     A measure without a value for one of the models is left out: its ranks would be of other models
     than those of the rest. A model of which no measure has a value is left out first.
@@ -171,11 +174,11 @@ def make_ranking(
     agreed = consensus(found)
     names = [model.name for model in kept]
     order = np.argsort(agreed.mean_rank, kind="stable")
-    lost = [model for model in kept if near_chance(model.training_accuracy, classes, examples)]
+    lost = [model for model in kept if near_chance(model.training_accuracy, chance, examples)]
     said = [*concerns(names, training, found, by), *_unlike(kept)]
     if lost:
         accuracies = [model.training_accuracy for model in lost]
-        said.insert(0, chance_warning([model.name for model in lost], accuracies, classes))
+        said.insert(0, chance_warning([model.name for model in lost], accuracies, chance))
     pick = int(order[0])
     return Ranking(
         by,
@@ -216,7 +219,8 @@ def _complete(
             one = missing[0]
             more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
             why = one.refusals.get(measure.name, "no value")
-            left_out[measure.name] = f"no value for {one.name}{more}: {why}"
+            hint = f"rank without {'them' if more else 'it'} to use this measure"
+            left_out[measure.name] = f"no value for {one.name}{more}: {why}; {hint}"
     if not kept or not used:
         reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise PgdlError(f"nothing can be ranked: {reasons or 'no model is given'}")

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import rankdata
 
 from pgdl_measures.errors import PgdlError
-from pgdl_measures.ranking.concerns import near_chance
+from pgdl_measures.ranking.concerns import chance_accuracy, near_chance
 from pgdl_measures.ranking.consensus import consensus
 from pgdl_measures.ranking.predictions import MIDDLE, SLOPES, predictions
 from pgdl_measures.ranking.recommended import EXAMPLES, RECOMMENDED, limited, variants
@@ -23,7 +23,7 @@ PATH = complexity("path_norm")
 
 
 def ranking(candidates: list[Candidate], *measures, by: str = "accuracy") -> Ranking:
-    return make_ranking(candidates, measures, classes=10, examples=1000, by=by)
+    return make_ranking(candidates, measures, chance=0.1, examples=1000, by=by)
 
 
 def models(training, **values) -> list[Candidate]:
@@ -100,6 +100,30 @@ def test_measures_that_contradict_each_other_say_so():
     assert {row.rank for row in found.rows} == {1} or found.not_told_apart
 
 
+def test_measures_that_disagree_are_not_said_to_agree():
+    """Two of three put b first by far; the third, and the mean rank's draws, do not undo that."""
+    values = {
+        "mixup": [[-0.5], [-0.9], [-0.7], [-0.6]],
+        "manifold_mixup": [[-0.5], [-0.9], [-0.6], [-0.7]],
+        "gi_intra_l0": [[0.3], [0.1], [0.35], [0.25]],
+    }
+    found = ranking(models([1, 1, 1, 1], **values), MIXUP, complexity("manifold_mixup"), GI)
+    assert found.pick == "b"
+    assert "agree" not in found.summary().replace("disagree", "")
+
+
+def test_a_measure_that_is_the_same_for_all_models_is_no_vote():
+    values = {"mixup": [[-0.9], [-0.8], [-0.7]], "gi_intra_l0": [[0.1], [0.2], [0.3]]}
+    same = {**values, "manifold_mixup": [[-0.5]] * 3}
+    found = ranking(models([1, 1, 1], **same), MIXUP, GI, complexity("manifold_mixup"))
+    assert "the same for all models, and no vote: manifold_mixup" in found.concerns
+    assert not any("disagree" in concern for concern in found.concerns)
+
+
+def test_a_single_model_is_ahead_of_nobody():
+    assert "ahead" not in ranking(models([1], mixup=[[-0.9]]), MIXUP).summary()
+
+
 def test_the_resampled_mean_over_seeds_has_the_variance_of_a_mean():
     """Drawing four of five seeds: s^2 / 5, as for a sample mean; drawing five would give less."""
     values = RNG.standard_normal((5, 1))
@@ -125,7 +149,7 @@ def test_a_measure_without_a_value_for_one_model_is_left_out_for_all():
     found = ranking(candidates, MIXUP, PATH)
     assert found.left_out == {
         "d": "too slow",
-        "path_norm": "no value for b: it has branches",
+        "path_norm": "no value for b: it has branches; rank without it to use this measure",
     }
     assert [row.model.name for row in found.rows] == ["a", "b", "c"]
 
@@ -150,8 +174,10 @@ def test_the_regret_of_a_tie_is_the_mean_of_those_who_share_it():
 
 
 def test_chance_is_what_guessing_reaches():
-    assert near_chance(0.1, 10, 1000) and near_chance(0.12, 10, 1000)
-    assert not near_chance(0.14, 10, 1000)
+    assert near_chance(0.1, 0.1, 1000) and near_chance(0.12, 0.1, 1000)
+    assert not near_chance(0.14, 0.1, 1000)
+    one_class_in_ten_is_nine_tenths = np.array([0] * 900 + list(range(1, 10)) * 11 + [1])
+    assert chance_accuracy(one_class_in_ten_is_nine_tenths, 10) == 0.9
 
 
 def test_the_consensus_is_the_same_every_time():

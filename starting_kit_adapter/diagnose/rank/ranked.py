@@ -12,6 +12,7 @@ from ingestion.arrays import Data
 from ingestion.run.loop import Report
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import PgdlError
+from pgdl_measures.ranking.concerns import chance_accuracy
 from pgdl_measures.ranking.recommended import Variant, variants
 from pgdl_measures.ranking.result import Candidate, Ranking, make_ranking
 from scoring.predictor import Predictor
@@ -60,9 +61,8 @@ def ranked(
             else:
                 expected = expectation(predictor, values, member.training_accuracy)
                 candidates[i] = replace(model, expected=expected)
-    ranking = make_ranking(
-        candidates, measures, classes=data.classes, examples=len(data.train), by=by
-    )
+    chance = chance_accuracy(data.train.labels, data.classes)
+    ranking = make_ranking(candidates, measures, chance=chance, examples=len(data.train), by=by)
     return replace(ranking, left_out={**refused, **ranking.left_out, **without})
 
 
