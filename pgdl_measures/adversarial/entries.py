@@ -16,10 +16,11 @@ def entries() -> list[Measure]:
             "pgdl_measures.adversarial.measure:adversarial_pvalue",
             needs=(IMAGES,),
             family=FAMILY,
-            definition="sign(T) ln(3 / p) with T = mean of L(g(x)) h(g(x)) - L(x), p not capped",
+            definition="sign(T) ln(3 / p), T = mean of L(g(x)) h(g(x)) - L(x), L the error, g(x) "
+            "an adversarial translation of x, h its density, p the p-value (may exceed 1)",
             source="Werpachowski et al. 2019, eq. 5-9",
             cost="high",
-            use="To ask whether a network depends on a data set; `pgdl overfit` asks it of a test "
-            "set.",
+            use="To test whether a network depends on its training set; `pgdl overfit` tests the "
+            "same for a test set.",
         )
     ]

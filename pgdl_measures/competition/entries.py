@@ -21,17 +21,21 @@ _ENTRIES: tuple[tuple[str, str, str, str, str, tuple[str, ...], str, str], ...] 
     (
         *("baselines", "jacobian_norm", "mean square of the Jacobians at all layers"),
         "mean over layers and examples of the mean square of d outputs / d layer input",
-        *(_KIT, (), "low", "Sensitivity to small changes, where no perturbation is natural."),
+        *(_KIT, (), "low", "Sensitivity to small changes, for data without natural perturbations."),
     ),
     (
         *("baselines", "distance_from_init", "distance of the weights from their initial values"),
         *("|w - w^0|_2 of all trainable weights", _KIT, (INITIAL,), "weights"),
-        "As fro_dist without fused batch norm and without the number of examples.",
+        "Like fro_dist, but batch norm is not fused and the number of examples not used.",
     ),
     (
-        *("sharpness", "sharpness", "worst relative weight change (negated) that is tolerated"),
+        *(
+            "sharpness",
+            "sharpness",
+            "largest relative weight change (negated) that the network tolerates",
+        ),
         "-(largest alpha at which moving each weight by at most alpha |w| costs 0.1 of accuracy)",
-        *(f"{_KIT}; Jiang et al. 2020a", (), "medium", "The worst case of flatness; slow."),
+        *(f"{_KIT}; Jiang et al. 2020a", (), "medium", "Flatness in the worst direction; slow."),
     ),
     (
         *("dbi", "dbi", "Davies-Bouldin index of early features"),
@@ -44,13 +48,13 @@ _ENTRIES: tuple[tuple[str, str, str, str, str, tuple[str, ...], str, str], ...] 
     ),
     (
         *("perturbed_margin", "mixup_margin", "mean margin (negated) of mixed examples"),
-        "-mean of (f_y - f_o) / |grad_h (f_y - f_o)| at the first layer, over its spread",
-        *(_FIRST, (), "low", "Where accuracies on mixed examples are tied."),
+        "-mean of (f_y - f_o) / |grad_h (f_y - f_o)|, h the first layer's output, over its spread",
+        *(_FIRST, (), "low", "If accuracies on mixed examples are tied."),
     ),
     (
         *("perturbed_margin", "augment_margin", "mean margin (negated) of augmented images"),
-        "the same as mixup_margin of mirrored, faded and enlarged images",
-        *(_FIRST, (IMAGES,), "low", "Where accuracies on augmented images are tied."),
+        "mixup_margin of mirrored, faded and enlarged images instead of mixed examples",
+        *(_FIRST, (IMAGES,), "low", "If accuracies on augmented images are tied."),
     ),
     (
         *("augmentation", "augmentation_penalty", "prediction changes under seven augmentations"),
@@ -60,7 +64,7 @@ _ENTRIES: tuple[tuple[str, str, str, str, str, tuple[str, ...], str, str], ...] 
     (
         *("label_variation", "vpm", "label variation on the graph of mixed features"),
         "median over graphs of tr(Y' L Y) / n, L the Laplacian of nearest neighbours",
-        *(_THIRD, (), "low", "How far similar features have similar labels."),
+        *(_THIRD, (), "low", "How often similar features have different labels."),
     ),
     (
         *("label_variation", "vr", "change of label variation between the last layers"),

@@ -19,23 +19,24 @@ def entries() -> list[Measure]:
             "L(Z) - L(R(Z)), L the accuracy, R RandAugment with N = 2 and M = 20",
             "Section 4.4.4",
             (IMAGES,),
-            "Where models differ in their training accuracy.",
+            "If the models differ in their training accuracy.",
         ),
         (
             "accuracy",
             "accuracy (negated) on contrastive examples",
-            "-L(R(Z))",
+            "-L(R(Z)), L the accuracy, R RandAugment with N = 2 and M = 20",
             "Alg. 1",
             (IMAGES,),
-            "The default of the family where all models fit their training data.",
+            "If all models fit their training data: the measure of this family to try first.",
         ),
         (
             "fisher",
             "Fisher ratio (negated) of the features of contrastive examples",
-            "-Tr(S_w^-1 S_b) of the features before the classifier",
+            "-Tr(S_w^-1 S_b) of the inputs of the last layer, S_w and S_b the scatter within and "
+            "between classes",
             "Section 3.3.3, eq. 3 and 4",
             (IMAGES,),
-            "Where accuracies are tied: it also sees how far apart the classes are.",
+            "If accuracies are tied: it also depends on the distances between the classes.",
         ),
     )
     single = (
@@ -68,10 +69,10 @@ def entries() -> list[Measure]:
                 {"operations": (operation,), "count": 1, "magnitude": 30.0},
                 needs=(IMAGES,),
                 family=FAMILY,
-                definition=f"-L(R(Z)), R = {operation}",
+                definition=f"-L(R(Z)), L the accuracy, R = {operation}",
                 source=f"{_PAPER}, Figure 3",
                 cost="medium",
-                use="To see which transformation carries the prediction of contre_accuracy.",
+                use="To see which transformation alone predicts as well as contre_accuracy.",
                 unit="accuracy",
             )
             for name, operation, what in single

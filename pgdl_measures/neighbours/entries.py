@@ -10,15 +10,15 @@ def entries() -> list[Measure]:
     return [
         Measure(
             "nearest_neighbour_error",
-            "error of the nearest training example on each of the others",
+            "leave-one-out error of the nearest training example",
             "pgdl_measures.neighbours.nearest:nearest_neighbour_error",
             family="training data",
             definition="share of x whose nearest other x' (Euclidean) has another label",
             source="Cover and Hart 1967",
             cost="weights",
             use=(
-                "To compare data sets: it is the same for all models of one, and says how hard "
-                "its classes are to tell apart."
+                "To compare data sets by how hard they are; it is the same for all models of a "
+                "data set."
             ),
         )
     ]

@@ -11,11 +11,11 @@ from pgdl_measures.base import INITIAL, Measure
 
 FAMILY = "norms"
 
-_MARGIN = "Like the same measure without the margin, for networks whose outputs differ in scale."
-_SPECTRAL = "For comparison with bounds from the literature; grows with depth."
-_DISTANCE = "Where networks started from comparable initial weights."
+_MARGIN = "Like the measure without the margin, for networks whose outputs differ in scale."
+_SPECTRAL = "For comparison with published bounds; grows with depth."
+_DISTANCE = "If the networks started from comparable initial weights."
 _BOUND = "For comparison with PAC-Bayes bounds; needs a search for sigma."
-_MAGNITUDE = "Where weights differ so much in size that one sigma for all would not fit."
+_MAGNITUDE = "If weights differ so much in size that one sigma does not suit all."
 
 # module -> name, summary, definition, equation, needs, cost, use
 _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ...]] = {
@@ -53,7 +53,7 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("fro_over_spec", "Frobenius over spectral norms"),
             *("sqrt(sum_i (|W_i|_F^2 / |W_i|_2^2) / m)", 16, (), "weights"),
-            "How many directions the layers use; independent of the scale of the weights.",
+            "The stable ranks of the layers; independent of the scale of the weights.",
         ),
         (
             *("log_sum_of_spec_over_margin", "sum of spectral norms over the margin"),
@@ -94,7 +94,7 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("param_norm", "norm of all kernels"),
             *("sqrt(sum_i |W_i|_F^2 / m)", 25, (), "weights"),
-            "The plain baseline for the products and distances.",
+            "A baseline for the products and distances.",
         ),
     ),
     "path": (
@@ -105,7 +105,7 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("path_norm", "path norm"),
             *("sqrt(sum_k f_(w^2)(1)[k] / m), f_(w^2) the net of squared weights", 27, ()),
-            *("weights", "Does not change when layers are rescaled against each other."),
+            *("weights", "Unchanged if one layer is scaled up and the next one down."),
         ),
     ),
     "flatness": (
@@ -122,7 +122,7 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("pacbayes_flatness", "inverse of the weight perturbation that the network tolerates"),
             "sqrt(1 / (sigma^2 m)), sigma the largest with at most 0.1 more errors",
-            *(30, (), "medium", "Flatness by itself, without a norm of the weights."),
+            *(30, (), "medium", "Flatness alone, without a norm of the weights."),
         ),
         (
             *("pacbayes_mag_init", "magnitude-aware bound around the initial weights"),
@@ -139,7 +139,7 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("pacbayes_mag_flatness", "inverse of the tolerated relative weight perturbation"),
             *("sqrt(1 / (sigma'^2 m))", 33, (), "medium"),
-            "The most robust of the 24 in the paper, on most environments.",
+            "The most robust of the 24 in Dziugaite et al. 2020, in most environments.",
         ),
     ),
 }

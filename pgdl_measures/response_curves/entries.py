@@ -43,12 +43,12 @@ _SOURCES = {
 }
 
 _USES = {
-    "gi": "The first curve statistic to try: bounded, defined for every network.",
+    "gi": "The curve statistic to try first: between 0 and 1, defined for every network.",
     "gi_area": "To compare with numbers of Schiff et al. 2021b; ranks models exactly as gi does.",
-    "pal": "Where networks differ at the ends of the curve; undefined where small magnitudes are "
-    "all wrong.",
+    "pal": "If networks differ at both ends of the curve; undefined if the accuracy at small "
+    "magnitudes is 0.",
     "pal_algorithm4": "To compare with an implementation of the printed pseudo-code.",
-    "mean_accuracy": "The plain baseline for gi and pal on the same curve.",
+    "mean_accuracy": "A baseline for gi and pal of the same curve.",
 }
 
 _UNITS = {"gi": "error", "mean_accuracy": "accuracy"}
@@ -105,7 +105,7 @@ def _mixup(name: str, layer: int) -> Measure:
         definition="-A(0.5), intra-class",
         source="Schiff et al. 2021, Section 4.1.2; Natekar and Sharma 2020",
         cost="low",
-        use="A quick first look: one magnitude in place of a curve.",
+        use="A quick first look: one magnitude instead of a curve.",
         unit="accuracy",
     )
 

@@ -94,7 +94,7 @@ def perturbation_entries(
                 f"mean accuracy (negated) under {words}",
                 "-mean of A(a) over regularly spaced magnitudes a",
                 "high",
-                "The plain baseline for gi of the same perturbation.",
+                "A baseline for gi of the same perturbation.",
             ),
             (
                 "augmented_accuracy",
@@ -102,7 +102,7 @@ def perturbation_entries(
                 f"accuracy (negated) under random {words}",
                 "-accuracy on images perturbed by magnitudes drawn uniformly from the range",
                 "low",
-                "The cheap baseline: one pass over the sample in place of 21.",
+                "A cheap baseline: one pass over the sample instead of 21.",
             ),
         )
     ]

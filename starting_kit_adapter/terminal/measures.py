@@ -12,28 +12,42 @@ from pgdl_measures.base import COSTS, UNITS, Measure
 from starting_kit_adapter.terminal.text import table
 
 NAMES = """\
-Curve measures take any layer in their names: gi_intra_l3, pal_inter_l2, mean_accuracy_intra_l5,
-manifold_mixup_l2, gi_noise_l1, gi_intensity_l2; l0 is the input, and `pgdl ls layers MODEL` lists
-the others. gi_area_intra_l0 is Gi without its normalization and pal_algorithm4_intra_l0 is Pal as
-the pseudo-code prints it. A minus negates: -mixup."""
+Curve measures exist for every layer, named by its number: gi_intra_l3, pal_inter_l2,
+mean_accuracy_intra_l5, manifold_mixup_l2, gi_noise_l1, gi_intensity_l2. l0 is the input, and
+`pgdl ls layers MODEL` numbers the others. gi_area_intra_l0 is Gi without its normalization, and
+pal_algorithm4_intra_l0 is Pal as Algorithm 4 of Schiff et al. 2021. A minus negates: -mixup."""
+
+_FAMILIES = {
+    "mixup curves": "A curve is the accuracy on mixtures (1 - a) x1 + a x2 of two training "
+    "examples, against the magnitude a from 0 to 0.5. intra: both are of one class; inter: of two. "
+    "Gi and Pal are two numbers that sum up a curve.",
+    "contrastive examples": "Contrastive examples are training images that are transformed at "
+    "random.",
+    "invariance": "The response curve of a perturbation is the accuracy on perturbed training "
+    "images, against its magnitude.",
+    "adversarial": "A test of whether the model is independent of the images.",
+    "norms": "Norms of the weights, margins, and PAC-Bayes bounds.",
+    "competition": "The starting kit's baselines, and the measures of the first three teams.",
+    "training data": "Of the data alone.",
+}
 
 _HEADER = """\
 # Measures
 
 <!-- Made by `pgdl ls measures --markdown > docs/measures.md`. Do not edit: a test compares. -->
 
-`pgdl ls measures` prints the list and `pgdl ls measures NAME` the entry of one measure. Every
-measure is oriented so that larger predicts a larger generalization gap: what is large for networks
-that generalize is negated in its definition.
+`pgdl ls measures` prints the list and `pgdl ls measures NAME` the entry of one measure. For every
+measure a larger value predicts a larger generalization gap; what is large for networks that
+generalize, such as an accuracy, is negated.
 
 - **Names.** {names}
 - **Options** are set by `complexity(name, option=value)` or `pgdl run --set option=value`. Every
   measure also takes `max_bytes`, the memory for the training inputs and what is kept of each.
-- **Needs**: what not every model or data set has.
-- **Cost**: examples that go through the network, for 50,000 training examples.
+- **Needs**: data or files that some models or tasks do not have.
+- **Cost**: how many examples go through the network if there are 50,000 training examples.
   {costs}.
-- **Unit**: measures that are accuracies, errors or gaps of accuracy predict how large a gap is;
-  all others only order models by it.
+- **Unit**: measures that are an accuracy, an error or a gap of accuracies predict how large the gap
+  is; all others only predict which of two models has the larger one.
 - **Source**: [papers.md](papers.md) resolves the citations.
 
 In the definitions A(a) is the accuracy on training examples perturbed with magnitude a, f the
@@ -48,7 +62,8 @@ def measure_list(chosen: Sequence[Measure]) -> str:
     parts = []
     for family, members in by_family(chosen).items():
         rows = [[m.name, m.summary, m.cost, ", ".join(m.needs)] for m in members]
-        parts.append(f"{family}\n{table(['measure', 'what it is', 'cost', 'needs'], rows)}")
+        head = "\n".join([family, *textwrap.wrap(_FAMILIES.get(family, ""), 100)])
+        parts.append(f"{head}\n{table(['measure', 'what it is', 'cost', 'needs'], rows)}")
     return "\n\n".join(parts)
 
 
@@ -66,7 +81,8 @@ def markdown(chosen: Sequence[Measure]) -> str:
     costs = "; ".join(f"`{name}`: {words}" for name, words in COSTS.items())
     parts = [_HEADER.format(names=NAMES.replace("\n", "\n  "), costs=costs)]
     for family, members in by_family(chosen).items():
-        parts.append(f"## {family.capitalize()}\n")
+        about = textwrap.fill(_FAMILIES.get(family, ""), 100)
+        parts += [f"## {family.capitalize()}\n", *([f"{about}\n"] if about else [])]
         parts += [_section(measure) for measure in members]
     parts.append(_networks())
     return "\n".join(parts)
@@ -76,9 +92,9 @@ def _networks() -> str:
     """Which measures have no value for which well-known networks, as a slow test found out."""
     found = json.loads(Path(__file__).with_name("networks.json").read_text(encoding="utf-8"))
     text = (
-        "How many measures have a value for these image classifiers (32x32x3, untrained, "
-        "`keras.applications` where the name is theirs), and why others have none. "
-        "`pytest -m slow tests/networks/test_matrix.py` measures it."
+        "Which measures have no value for these untrained image classifiers of 32x32x3 inputs, and "
+        "why. Names that `keras.applications` has are its networks. Found by `pytest -m slow "
+        "tests/networks/test_matrix.py`."
     )
     lines = ["## Networks", "", *textwrap.wrap(text, 100), ""]
     lines += ["| network | without a value | why |", "| --- | --- | --- |"]
