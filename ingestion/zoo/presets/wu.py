@@ -106,21 +106,21 @@ PRESETS = {
             **_without(_SMALL, "hparams"),
             "hparams": {
                 "batch_size": [8, 16, 32],
-                "learning_rate": [0.01, 0.05, 0.1],
+                "learning_rate": [0.005, 0.025, 0.05],
                 "weight_decay": [0.0001, 0.001],
             },
             "fixed": {
                 **_without(_TRAINING, "batch_size", "learning_rate", "weight_decay"),
                 "milestones": [0.6, 0.8, 0.9],
-                "width_scale": 0.05,
+                "width_scale": 0.1,
             },
-            "max_epochs": 80,
+            "max_epochs": 150,
             "train_examples": 250,
         },
         scaled=(
-            "A twentieth of the widths, 250 training and 2,000 test examples, a quarter of the "
-            "batch sizes, at most 80 epochs, of which the first 48 have the full learning rate, a "
-            "training loss of 0.02."
+            "A tenth of the widths, 250 training and 2,000 test examples, a quarter of the batch "
+            "sizes, half of the learning rates, at most 150 epochs, of which the first 90 have the "
+            "full learning rate, a training loss of 0.02."
         ),
     ),
     "wu-subset": Preset(
