@@ -7,6 +7,9 @@ of its training and near chance in the other one.
 
 from __future__ import annotations
 
+import functools
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ WORDS = {
     "floats": "floats, as they are",
 }
 
+_BATCH = 1 << 22  # numbers of a batch of inputs
 _LOOK = 1000  # training examples on which `auto` compares
 _PREPROCESSING = ("Rescaling", "Normalization")
 
@@ -45,11 +49,30 @@ def scaled_for(model: Any, data: Data, scale: str) -> Data:
     return data if as_they_are else data.in_unit_scale()
 
 
-def share_correct(model: Any, split: Split) -> float:
-    """The accuracy of a model on these examples."""
-    scores = model.predict(split.images, batch_size=500, verbose=0)
-    predicted = scores.argmax(axis=-1) if scores.shape[-1] > 1 else scores[..., 0] > 0.5
-    return float((predicted == split.labels).mean())
+def share_correct(model: Any, split: Split, step: Callable[[], None] = lambda: None) -> float:
+    """The accuracy of a model on these examples; `step` is called after each batch."""
+    outputs = _outputs(model)
+    size = min(500, max(1, _BATCH // math.prod(split.images.shape[1:])))
+    correct = 0
+    for start in range(0, len(split), size):
+        rows = slice(start, start + size)
+        scores = outputs(split.images[rows]).numpy()
+        predicted = scores.argmax(axis=-1) if scores.shape[-1] > 1 else scores[..., 0] > 0.5
+        correct += int((predicted == split.labels[rows]).sum())
+        step()
+    return correct / len(split)
+
+
+@functools.lru_cache(maxsize=1)
+def _outputs(model: Any) -> Callable[[np.ndarray], Any]:
+    """Traced once. TensorFlow takes the `predict` of all models for one function that is traced
+    again and again, and warns of it."""
+    import tensorflow as tf
+
+    graph = tf.function(lambda x: model(x, training=False)).get_concrete_function(
+        tf.TensorSpec([None, *model.input_shape[1:]], tf.float32)
+    )
+    return lambda images: graph(tf.constant(images, tf.float32))
 
 
 def class_count(model: Any) -> int:

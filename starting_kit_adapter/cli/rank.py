@@ -24,7 +24,6 @@ from starting_kit_adapter.terminal.stopping import tell_stopped
 from starting_kit_adapter.terminal.text import Progress
 
 if TYPE_CHECKING:
-    from ingestion.arrays import Data
     from pgdl_measures.base import Measure
     from scoring.predictor import Predictor
 
@@ -118,23 +117,25 @@ def run(args: argparse.Namespace) -> int:
     check_source(args.data)
     for folder in filter(None, (args.output, args.html and args.html.parent)):
         need_writable(folder)
-    import_tensorflow()
     from ingestion.run.loop import Listener
     from ingestion.run.plan import Job, Plan
-    from ingestion.sources import load_source
-    from starting_kit_adapter.diagnose.rank.collection import collect
+    from starting_kit_adapter.diagnose.rank.collecting import Collecting, Order
     from starting_kit_adapter.diagnose.rank.formats import FORMATS, to_html
     from starting_kit_adapter.diagnose.rank.ranked import ranked
     from starting_kit_adapter.terminal.failures import warn
 
-    data = load_source(args.data, args.image_size, scale="none", need_test=False, images_only=False)
-    measures = _measures(args, data)
+    limits = make_limits(vars(args))
     with ExitStack() as stack:
         root = args.output or Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        with Progress(len(paths), "models read") as progress:
-            members, refused = collect(
-                root / "models", paths, data, args.scale, args.custom or (), progress.step
-            )
+        order = Order(
+            root / "models", paths, args.data, args.image_size, args.scale, args.custom or ()
+        )
+        with Collecting(order, limits.seconds, args.memory_limit) as collecting:
+            import_tensorflow()  # meanwhile
+            facts = collecting.facts()
+            measures = _measures(args, images=len(facts.shape) == 3)
+            with Progress(len(paths), "models read") as progress:
+                members, refused = collecting.members(progress.step)
         progress = Progress(0, "models measured")
         names = {member.model: member.name for member in members}
 
@@ -154,11 +155,11 @@ def run(args: argparse.Namespace) -> int:
                     members,
                     measures,
                     refused,
-                    data,
+                    facts,
                     by=args.by,
                     seeds=args.seeds,
                     predictor=predictor,
-                    limits=make_limits(vars(args)),
+                    limits=limits,
                     executor=make_executor(vars(args)),
                     retry_failed=bool(args.retry_failed),
                     recompute=bool(args.recompute),
@@ -187,13 +188,12 @@ def _predictor(path: str | None) -> Predictor | None:
     return None if path is None else read_predictor(path)
 
 
-def _measures(args: argparse.Namespace, data: Data) -> list[Measure]:
+def _measures(args: argparse.Namespace, *, images: bool) -> list[Measure]:
     from ingestion.run.chosen import choose_measures, left_out_of_all
     from pgdl_measures.base import IMAGES
     from pgdl_measures.ranking.predictions import check_scale
     from pgdl_measures.ranking.recommended import recommended
 
-    images = len(data.shape) == 3
     names = _names(args.measures or "") or recommended(images=images)
     offers = [IMAGES] if images else []  # the weights before training are nobody's here
     measures = choose_measures(names, dict(map(parse_option, args.set)), offers=offers)

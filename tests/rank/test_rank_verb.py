@@ -201,6 +201,46 @@ def test_a_pipe_a_device_and_a_link_that_leads_nowhere_are_left_out_and_named(fo
         assert name in said
 
 
+BAD_LAYERS = """
+import os, time
+import tensorflow as tf
+
+@tf.keras.utils.register_keras_serializable("bad")
+class Hangs(tf.keras.layers.Layer):
+    def call(self, inputs):
+        if "PGDL_TEST_BAD" in os.environ:
+            time.sleep(3600)
+        return inputs
+
+@tf.keras.utils.register_keras_serializable("bad")
+class Crashes(tf.keras.layers.Layer):
+    def call(self, inputs):
+        if "PGDL_TEST_BAD" in os.environ:
+            os.abort()
+        return inputs
+"""
+
+
+def test_a_model_that_hangs_or_ends_its_process_while_it_is_read_costs_itself_alone(
+    folder, monkeypatch, capsys
+):
+    (folder / "bad_layers.py").write_text(BAD_LAYERS)
+    monkeypatch.syspath_prepend(folder)
+    import bad_layers
+
+    for name in ("Crashes", "Hangs"):
+        layers = [tf.keras.Input((SIDE, SIDE, 1)), tf.keras.layers.Flatten()]
+        bad = [getattr(bad_layers, name)(), tf.keras.layers.Dense(CLASSES)]
+        tf.keras.Sequential([*layers, *bad]).save(folder / f"models/{name}.keras")
+    monkeypatch.setenv("PGDL_TEST_BAD", "1")
+    args = (folder / "models", "--data", f"npz:{folder / 'mine.npz'}", *QUICK)
+    assert pgdl_rank(*args, "--custom", "bad_layers", "--time-limit", 30) == 1
+    said = capsys.readouterr().out
+    assert "pick: average" in said
+    assert "Crashes.keras: the worker was ended by SIGABRT" in said
+    assert "Hangs.keras: stopped after 30 seconds while it was read" in said
+
+
 def test_a_file_where_the_folder_belongs_and_data_without_its_kind_are_said_first(folder):
     with pytest.raises(PgdlError, match=r"mine\.npz"):
         pgdl_rank(folder / "models", "--data", "digits", "-o", folder / "mine.npz")

@@ -17,7 +17,6 @@ from ingestion.errors import ZooError, check_file
 from ingestion.scale import accuracy_warning, recorded_accuracy, scaled_for, share_correct
 from ingestion.zoo.add import fitted
 from ingestion.zoo.layout import Zoo
-from pgdl_measures.errors import PgdlError
 
 
 @dataclass(frozen=True)
@@ -33,37 +32,18 @@ class Member:
     warning: str | None  # why its training accuracy is not to be believed
 
 
-def collect(
-    root: Path,
-    paths: Mapping[str, Path],
-    data: Data,
-    scale: str,
-    custom: Sequence[str] = (),
-    step: Callable[[str], None] = lambda name: None,
-) -> tuple[list[Member], dict[str, str]]:
-    """The models by name as members, and why some of them could not be taken.
+class Collection:
+    """The corpus that is written, of one data set.
 
     Images of bytes in `data` are not divided yet (the scale "none"); `custom` are modules with
-    layers of the user's own.
-    `step` is called after each model.
+    layers of the user's own. `step` is called as often as there is progress with a model.
     """
-    members, refused = [], {}
-    collection = _Collection(Zoo(root), data, scale, custom)
-    with collection.zoo.locked():
-        collection.check()
-        for name, path in paths.items():
-            try:
-                members.append(collection.member(name, path))
-            except PgdlError as error:
-                refused[name] = str(error)
-            step(name)
-    return members, refused
 
-
-class _Collection:
-    def __init__(self, zoo: Zoo, data: Data, scale: str, custom: Sequence[str]) -> None:
+    def __init__(
+        self, zoo: Zoo, data: Data, scale: str, custom: Sequence[str], step: Callable[[], None]
+    ) -> None:
         self.zoo, self._data, self._scale, self._custom = zoo, data, scale, custom
-        self._fingerprint = data.fingerprint()
+        self._fingerprint, self._step = data.fingerprint(), step
 
     def check(self) -> None:
         """Raises where the folder has models of other data."""
@@ -88,6 +68,7 @@ class _Collection:
         from ingestion.keras_names import corpus_weights
 
         config, model = read_model(path, self._custom)
+        self._step()
         data = scaled_for(model, fitted(model, self._data, path), self._scale)
         task = data.scale
         if data.shape != self._data.shape:
@@ -95,16 +76,14 @@ class _Collection:
         if task not in self.zoo.tasks():
             self.zoo.set_task(task, {"source_data": self._fingerprint})
         self.zoo.write_data(task, data)
-        training = share_correct(model, data.train)
+        training = share_correct(model, data.train, self._step)
+        testing = share_correct(model, data.test, self._step) if len(data.test) else None
         record = {
             "hparams": {},
             "file": digest,
             "scale": self._scale,
             "parameters": model.count_params(),
-            "metrics": {
-                "train_acc": training,
-                "test_acc": share_correct(model, data.test) if len(data.test) else None,
-            },
+            "metrics": {"train_acc": training, "test_acc": testing},
             "warning": accuracy_warning(training, data, recorded_accuracy(path)),
         }
         weights = {"weights.hdf5": corpus_weights(model, config)}

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from ingestion import evaluate
-from ingestion.arrays import Data
 from ingestion.run.loop import Report
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import PgdlError
-from pgdl_measures.ranking.concerns import chance_accuracy
 from pgdl_measures.ranking.recommended import Variant, variants
 from pgdl_measures.ranking.result import Candidate, Ranking, make_ranking
 from scoring.predictor import Predictor
+from starting_kit_adapter.diagnose.rank.collecting import Facts
 from starting_kit_adapter.diagnose.rank.collection import Member
 from starting_kit_adapter.diagnose.rank.expected import expectation, learned_measures
 
@@ -25,7 +24,7 @@ def ranked(
     members: Sequence[Member],
     measures: Sequence[Measure],
     refused: Mapping[str, str],
-    data: Data,
+    facts: Facts,
     *,
     by: str,
     seeds: int,
@@ -61,8 +60,9 @@ def ranked(
             else:
                 expected = expectation(predictor, values, member.training_accuracy)
                 candidates[i] = replace(model, expected=expected)
-    chance = chance_accuracy(data.train.labels, data.classes)
-    ranking = make_ranking(candidates, measures, chance=chance, examples=len(data.train), by=by)
+    ranking = make_ranking(
+        candidates, measures, chance=facts.chance, examples=facts.examples, by=by
+    )
     return replace(ranking, left_out={**refused, **ranking.left_out, **without})
 
 
