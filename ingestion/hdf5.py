@@ -66,7 +66,7 @@ def read_array(group: Any, name: str, shape: Shape, path: Path, owner: str) -> n
     if found.chunks and np.prod(found.chunks, dtype=float) > 4 * found.size + 2**20:
         raise CorpusError(path, f"{owner}: the weight {name} is stored in chunks {found.chunks}")
     if found.size and not found.id.get_storage_size():  # it would be read as zeros
-        raise CorpusError(path, f"{owner}: the weight {name} declares numbers, but has none")
+        raise CorpusError(path, f"{owner}: the weight {name} declares values, but none are stored")
     values = np.asarray(found)
     if is_half:  # a type that hdf5 does not have, saved as its two bytes
         values = (values.view(np.uint16).astype(np.uint32) << 16).view(np.float32)

@@ -114,8 +114,8 @@ def _zip_member(path: Path, name: str, largest: int) -> bytes:
             ):
                 raise CorpusError(
                     path,
-                    f"{name} has {info.compress_size} bytes that unpack to {info.file_size}; "
-                    "no model is like that",
+                    f"{name} unpacks from {info.compress_size} bytes to {info.file_size}, more "
+                    "than a model needs",
                 )
             with file.open(info) as content:
                 return content.read(info.file_size + 1)

@@ -127,7 +127,7 @@ class _Builder:
         config = entry["config"]
         shape = config.get("batch_shape") or config.get("batch_input_shape")
         if config.get("sparse") or config.get("ragged") or not isinstance(shape, list):
-            raise CorpusError(self._path, f"layer {config['name']} is an input that is not dense")
+            raise CorpusError(self._path, f"layer {config['name']} is a sparse or ragged input")
         return tf.keras.Input(tuple(shape[1:]), dtype=config.get("dtype"), name=config["name"])
 
     def _sequential(self, config: Mapping[str, Any]) -> tf.keras.Model:
@@ -173,7 +173,7 @@ class _Builder:
                     tensors[name].append(self._call(entry, *ready))
             if len(left) == len(waiting):
                 names = ", ".join(sorted(begun)[:8])
-                raise CorpusError(self._path, f"layers take outputs that there are not: {names}")
+                raise CorpusError(self._path, f"layers take outputs that do not exist: {names}")
             waiting = left
         ends = [
             [output_of(end, tensors, first) for end in config[ends]]

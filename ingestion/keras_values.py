@@ -64,7 +64,7 @@ class ValueChecker(ABC):
             return value
         if isinstance(value, (int, float)):
             if abs(value) > _LARGEST if isinstance(value, int) else not math.isfinite(value):
-                raise self._error(f"{where} is {short(value)}, which no network has")
+                raise self._error(f"{where} is {short(value)}, a number that no network needs")
             return value
         if isinstance(value, list):
             return [self._value(item, where, depth + 1) for item in value]

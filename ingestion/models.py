@@ -134,7 +134,7 @@ def _functional(entries: list[Any], shape: list[int], path: Path) -> tf.keras.Mo
     for i, entry in enumerate(entries):
         layer = _layer(entry, i, path, known=LAYERS | MERGES, name=f"layer_{i}")
         if layer.name in outputs:
-            raise CorpusError(path, f"layer {i} is named {layer.name!r}, as one before it is")
+            raise CorpusError(path, f"layer {i} has the name of an earlier layer, {layer.name!r}")
         if "inputs" in entry:
             taken = entry["inputs"]
             if not isinstance(taken, list) or not taken or not set(map(str, taken)) <= set(outputs):
@@ -160,7 +160,7 @@ def _layer(
     name = entry["layer_name"]
     if name not in known:
         raise CorpusError(
-            path, f"layer {index} is a {name!r:.80}, which is not built: only known layers are"
+            path, f"layer {index} is a {name!r:.80}, which is not supported: only known layers are"
         )
     arguments = {**defaults, **_KERAS2_DEFAULTS.get(name, {})}
     for key, value in entry.items():

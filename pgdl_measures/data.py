@@ -168,13 +168,13 @@ def check_images(shape: Sequence[int], channels: Collection[int] | None = None) 
     """Raises where inputs of this shape are not images, or not of these numbers of channels."""
     if len(shape) == 3 and shape[0] in (1, 3, 4) and shape[0] < min(shape[1:]) and shape[2] > 4:
         raise MeasureError(
-            f"the inputs have shape {list(shape)}, the channels first; this measure is of images "
+            f"the inputs have shape {list(shape)}, channels first; this measure needs images "
             "[height, width, channels]: put a Permute((3, 1, 2)) layer in front of the model"
         )
     if len(shape) != 3 or (channels is not None and shape[-1] not in channels):
         some = "" if channels is None else f" with {channels} channels"
         raise MeasureError(
-            f"the inputs have shape {list(shape)}; this measure is of images, "
+            f"the inputs have shape {list(shape)}; this measure needs images, "
             f"[height, width, channels]{some}"
         )
 
@@ -200,8 +200,8 @@ def _labels(labels: np.ndarray) -> np.ndarray:
     if labels.ndim == 2 and labels.shape[1] > 1:
         if not (np.isin(labels, (0, 1)).all() and (labels.sum(axis=1) == 1).all()):
             raise MeasureError(
-                f"{found} and are not one-hot; expected one class for each example: measures are "
-                "of classifiers, not of soft or several labels or of regression"
+                f"{found} and are not one-hot; expected one class for each example: measures do "
+                "not support soft labels, several labels or regression"
             )
         return labels.argmax(axis=1)
     if labels.size != len(labels):
@@ -210,7 +210,7 @@ def _labels(labels: np.ndarray) -> np.ndarray:
     if labels.dtype.kind == "f" and not (labels == np.floor(labels)).all():
         broken = labels[labels != np.floor(labels)][0]
         raise MeasureError(
-            f"the labels are numbers such as {broken:g}, as in regression; measures are of "
-            "classifiers, whose labels are 0, 1, …"
+            f"the labels are numbers such as {broken:g}, as in regression; measures need "
+            "a classifier, with labels 0, 1, …"
         )
     return labels

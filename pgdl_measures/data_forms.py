@@ -88,8 +88,7 @@ def _batch_count(dataset: Any) -> int:
         count = None
     if count is None:
         raise MeasureError(
-            f"the {type(dataset).__name__} does not say how many batches it has, and so need "
-            "not end; give it a __len__"
+            f"the {type(dataset).__name__} does not say how many batches it has; give it a __len__"
         )
     return int(count)
 

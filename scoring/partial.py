@@ -28,8 +28,8 @@ def partial_spearman(x: npt.ArrayLike, y: npt.ArrayLike, given: npt.ArrayLike) -
     for name, correlation in (("first", with_x), ("second", with_y)):
         if abs(correlation) > _SAME:
             raise ScoringError(
-                f"a partial correlation is undefined: the {name} quantity orders the models as the "
-                "one that is held fixed does"
+                f"a partial correlation is undefined: the {name} quantity orders the models "
+                "exactly as the one that is held fixed"
             )
     left = math.sqrt(1 - with_x**2) * math.sqrt(1 - with_y**2)
     return (between - with_x * with_y) / left

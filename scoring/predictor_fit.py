@@ -65,8 +65,7 @@ def learn(tasks: Sequence[KnownTask], form: Form, coverage: float = 0.9) -> Pred
     """The predictor of the tasks' gaps, of this form."""
     if len(tasks) < MIN_TASKS:
         raise ScoringError(
-            f"a predictor is learned from {MIN_TASKS} tasks or more, to hold for another; "
-            f"found {len(tasks)}"
+            f"a predictor needs {MIN_TASKS} tasks or more to learn from; found {len(tasks)}"
         )
     inputs, targets = zip(*map(form.equations, tasks))
     errors = {ridge: _errors_left_out(inputs, targets, ridge, form.within) for ridge in _RIDGES}

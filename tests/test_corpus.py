@@ -165,9 +165,9 @@ def test_weights_of_branches_are_found_by_name_whatever_their_order(tmp_path):
         ),
         (layer("Add", inputs="stem"), "layer 2 takes 'stem'; expected names of layers before it"),
         (layer("Add", inputs=["stem", "input"]), "does not build on inputs of shape"),
-        (layer("ReLU", name="stem"), "layer 2 is named 'stem', as one before it is"),
+        (layer("ReLU", name="stem"), "layer 2 has the name of an earlier layer, 'stem'"),
         (layer("ReLU", inputs=["stem"]), "layers do not lead to the output: branch"),
-        (layer("Lambda", inputs=["stem"]), "layer 2 is a 'Lambda', which is not built"),
+        (layer("Lambda", inputs=["stem"]), "layer 2 is a 'Lambda', which is not supported"),
     ],
 )
 def test_what_is_wrong_with_branches_is_named(entry, message):
@@ -220,7 +220,7 @@ def _truncate(path: Path, keep: float) -> None:
         ),
         (
             lambda f: _edit_config(f, lambda c: c["model_config"].insert(0, layer("Lambda"))),
-            r"config\.json: layer 0 is a 'Lambda', which is not built",
+            r"config\.json: layer 0 is a 'Lambda', which is not supported",
         ),
         (
             lambda f: _edit_config(f, lambda c: c["model_config"].insert(1, layer("TFOpLambda"))),

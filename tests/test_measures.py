@@ -163,7 +163,7 @@ def test_one_refusal_does_not_cost_the_other_measures():
     found = complexities(["gi_rotation", "mixup", "distance_from_init"], batches=3)(model, data)
     assert found == {"mixup": complexity("mixup", batches=3)(model, data)}
     assert set(found.refusals) == {"gi_rotation", "distance_from_init"}
-    assert "this measure is of images" in found.refusals["gi_rotation"]
+    assert "this measure needs images" in found.refusals["gi_rotation"]
     with pytest.raises(MeasureError, match="gi_rotation has no value: the inputs have shape"):
         found["gi_rotation"]
     with pytest.raises(KeyError):

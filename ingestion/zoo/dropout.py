@@ -27,7 +27,7 @@ class SeededDropout:
             elif _draws(layer):
                 raise ZooError(
                     f"the layer {layer.name} ({type(layer).__name__}) draws at random in training, "
-                    "which cannot be repeated by seed; use Dropout"
+                    "and no seed can repeat that; use Dropout"
                 )
 
     def _call(self, layer: Any, number: int, count: int) -> Callable[..., tf.Tensor]:

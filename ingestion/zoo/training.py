@@ -155,7 +155,7 @@ class Trainer:
         seen, correct, loss = self._compiled_evaluate(images, labels, max_errors, max_loss)
         if not math.isfinite(float(loss)):
             raise ZooError(
-                f"training diverged: the loss is {float(loss)}; a smaller learning rate may do"
+                f"training diverged: the loss is {float(loss)}; try a smaller learning rate"
             )
         return int(seen), int(correct), float(loss)
 
@@ -165,7 +165,7 @@ class Trainer:
         seconds, final = time.monotonic() - start, self.model.get_weights()
         # On some processors a relu makes zeros of NaNs, and the loss tells nothing.
         if not all(np.isfinite(weight).all() for weight in final):
-            raise ZooError("training diverged: weights are NaN; a smaller learning rate may do")
+            raise ZooError("training diverged: weights are NaN; try a smaller learning rate")
         return Trained(initial, final, fit, epochs, reached, seconds)
 
     def _epoch(

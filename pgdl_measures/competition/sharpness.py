@@ -44,8 +44,8 @@ def sharpness(
     """-alpha, on that many examples."""
     if min(restarts, depth) < 1 or steps < 0:
         raise MeasureError(
-            f"the search goes {depth} times from {restarts} starts by {steps} steps; "
-            "expected positive numbers, or no steps"
+            f"depth={depth}, restarts={restarts}, steps={steps}; expected positive numbers, or "
+            "steps=0"
         )
     fused, network = fused_network(subject), subject.network
     graph = network.graph("sharpness", lambda: _build(fused, network))

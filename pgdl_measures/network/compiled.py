@@ -88,7 +88,7 @@ class Network:
             if 0 in call.inputs
         ):
             raise MeasureError(
-                "the inputs are token ids, which cannot be mixed or moved; take a measure of a "
+                "the inputs are token ids, which cannot be mixed or perturbed; use a measure of a "
                 "later layer, such as manifold_mixup or gi_intra_l1"
             )
 
@@ -193,7 +193,7 @@ class Network:
                 if any(hasattr(layer, name) for name in ("kernel", "pointwise_kernel")):
                     return number, call.inputs[0]
         raise MeasureError(
-            "the model has no dense or convolutional layer that can be seen, and so no features"
+            "the model has no dense or convolutional layer whose inputs could be its features"
         )
 
     def calls_to_logits(self) -> list[Call]:

@@ -53,8 +53,8 @@ def ending(steps: Sequence[Step], example: tf.Tensor) -> Ending:
     inside = not _is(last, end) and _ends_in(last, end)
     if outputs == 1 and not (inside or _is(last, end)):
         raise MeasureError(
-            "the model has one output without a sigmoid, as in regression; measures are of "
-            "classifiers: end it in a sigmoid, or in one output for each class"
+            "the model has one output without a sigmoid, as in regression; measures need a "
+            "classifier: end the model with a sigmoid, or with one output for each class"
         )
     classes = max(outputs, 2)
     if inside:

@@ -50,8 +50,8 @@ class Call:
         outputs = tf.nest.flatten(self.operation(*args, **kwargs))
         if len(outputs) != len(self.outputs):
             raise MeasureError(
-                f"the model has {len(outputs)} outputs; measures are of classifiers of one output: "
-                "make a model whose only output is that of the classes"
+                f"the model has {len(outputs)} outputs; measures need one, that of the classes: "
+                "make a model with this output alone"
             )
         values.update(zip(self.outputs, outputs))
 
@@ -256,13 +256,13 @@ def _check_ends(model: Any) -> None:
     if len(model.inputs) != 1:
         names = ", ".join(tensor.name for tensor in model.inputs)
         raise MeasureError(
-            f"the model takes {len(model.inputs)} inputs ({names}); measures are of classifiers of "
-            "one input: make a model of one, in which the others are fixed"
+            f"the model takes {len(model.inputs)} inputs ({names}); measures need one: "
+            "make a model with one input, in which the others are fixed"
         )
     outputs = model.output
     if len(model.outputs) != 1:
         names = ", ".join(outputs) if isinstance(outputs, dict) else str(len(model.outputs))
         raise MeasureError(
-            f"the model has several outputs ({names}); measures are of classifiers of one output: "
-            "make tf.keras.Model(model.input, …) of the output with the classes"
+            f"the model has several outputs ({names}); measures need one, that of the classes: "
+            "make tf.keras.Model(model.input, OUTPUT) with this output alone"
         )

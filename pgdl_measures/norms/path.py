@@ -48,8 +48,8 @@ def _squared_path_norm(subject: Subject) -> float:
     fused, network = fused_network(subject), subject.network
     if fused.gives_probabilities:
         raise MeasureError(
-            "the path norm is of logits, and this model has probabilities whose softmax cannot be "
-            "taken off; end it in a softmax of Keras', or in logits"
+            "the path norm needs logits, but this model returns probabilities and its softmax "
+            "cannot be removed; end the model with Keras' Softmax, or with logits"
         )
     for call in fused.calls_beside_kernels():
         _check(call)
@@ -57,8 +57,8 @@ def _squared_path_norm(subject: Subject) -> float:
     total = float(graph(*fused.tensors()))
     if total < 0:
         raise MeasureError(
-            f"the sum over paths is {total:.6g}: an activation of the model makes negative numbers "
-            "of positive ones, so that it is no sum of squares"
+            f"the sum over paths is {total:.6g}: an activation of the model turns positive numbers "
+            "into negative ones, so that it is not a sum of squares"
         )
     return total
 

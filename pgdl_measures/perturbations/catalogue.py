@@ -43,8 +43,8 @@ def add_perturbation(new: Perturbation) -> None:
         raise PgdlError(f"{new.name} goes from {new.low} to {new.high}; expected low < high")
     if not new.low <= 0 <= new.high:
         raise PgdlError(
-            f"{new.name} goes from {new.low} to {new.high}, which leaves out 0; expected a range "
-            "through 0, the magnitude at which images stay as they are"
+            f"{new.name} goes from {new.low} to {new.high}, which does not contain 0; expected a "
+            "range that contains 0, the magnitude at which images are unchanged"
         )
     _perturbations[new.name] = new
 

@@ -68,8 +68,8 @@ def check_scale(measures: Sequence[Measure], by: str) -> None:
     if by == "accuracy" and not any(measure.unit for measure in measures):
         names = ", ".join(measure.name for measure in measures)
         raise PgdlError(
-            f"{names}: such values say which gap is larger, not how large it is, which is needed "
-            "to compare test accuracies. Add a measure in accuracy units, such as mixup, or rank "
+            f"{names}: only the order of such values has a meaning, but a predicted test accuracy "
+            "needs the size of the gap. Add a measure in accuracy units, such as mixup, or rank "
             "by gap (--by gap)"
         )
 

@@ -130,8 +130,8 @@ def _batches(
         check_images(data.shape)
     elif perturbation is not None and not perturbation.of_tensors:
         raise MeasureError(
-            f"{perturbation.name} is of images; of what layer {layer} computes there are noise and "
-            "intensity"
+            f"{perturbation.name} perturbs images only; the output of layer {layer} can be "
+            "perturbed by noise or intensity"
         )
     check_classes(data)
     if batches < 1 or batch_size < 1:

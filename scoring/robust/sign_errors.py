@@ -132,7 +132,7 @@ def sign_errors(
     gap, measures = np.asarray(gap, np.float64), np.asarray(measures, np.float64)
     _check(np.shape(codes), gap, measures)
     if test_size is not None and test_size < 1:
-        raise ScoringError(f"a test set of {test_size} examples measures no gap")
+        raise ScoringError(f"the test set has {test_size} examples; expected 1 or more")
     settings = find_settings(codes)
     environments = find_environments(settings)
     weight, squares = np.zeros((2, len(environments)))

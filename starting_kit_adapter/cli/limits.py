@@ -135,7 +135,7 @@ def _build(args: argparse.Namespace) -> int:
     from ingestion.quiet import import_tensorflow
 
     if args.corpus is not None or args.measures is not None:
-        raise PgdlError("--grid is of a build, which has neither a corpus nor measures yet")
+        raise PgdlError("--grid estimates a zoo build: leave out the corpus and --measures")
     import_tensorflow()
     import tensorflow as tf
 

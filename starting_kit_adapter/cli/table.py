@@ -78,7 +78,9 @@ def run(args: argparse.Namespace) -> int:
     if args.layout == "paper" and args.format not in ("text", "markdown"):
         raise ScoringError(f"--layout paper is for --format text or markdown, not {args.format}")
     if args.against is not None and args.robust:
-        raise ScoringError("published results have no robust evaluation beside a run: give either")
+        raise ScoringError(
+            "there is no robust evaluation of published results: give either --against or --robust"
+        )
     board, _ = read_board(args, robust=args.robust)
     whole = all(row.is_whole for row in board.rows)
     if args.against is not None:

@@ -178,7 +178,9 @@ def test_names_and_ranges_are_checked(own):
     def brighter(images, magnitude, rng):
         return images * magnitude
 
-    with pytest.raises(PgdlError, match=r"brighter goes from 0\.5 to 2\.0, which leaves out 0"):
+    with pytest.raises(
+        PgdlError, match=r"brighter goes from 0\.5 to 2\.0, which does not contain 0"
+    ):
         register_perturbation(brighter, 0.5, 2.0)
     with pytest.raises(UnknownNameError):
         perturbation("brighter")

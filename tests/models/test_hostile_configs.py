@@ -113,9 +113,9 @@ TRICKS: dict[str, tuple[dict[str, Any], str]] = {
     "TFOpLambda by another way": (_layer("TFOpLambda", function="math.add.__class__"), "calls"),
     "a name that leads outside": (_layer("Dense", units=2, name="../../x"), "has the name"),
     "no name": (_layer("Dense", units=2, name=None), "has the name None"),
-    "a huge layer": (_layer("Dense", units=10**12), "'units' is 1000000000000, which no network"),
-    "a huge number": (_layer("Dense", units=10**400), "which no network"),
-    "infinity": (_layer("Dropout", rate=float("inf")), "'rate' is inf, which no network"),
+    "a huge layer": (_layer("Dense", units=10**12), "is 1000000000000, a number that no network"),
+    "a huge number": (_layer("Dense", units=10**400), "a number that no network"),
+    "infinity": (_layer("Dropout", rate=float("inf")), "'rate' is inf, a number that no network"),
     "no arguments": ({"class_name": "Dense", "config": None}, "has no configuration"),
     "not a layer": (7, "has no configuration; found 7"),  # type: ignore[dict-item]
     "an argument that is none": (_layer("Dense", units=2, wings=3), "'wings' is not an argument"),
@@ -165,9 +165,9 @@ def test_models_in_models_end_somewhere() -> None:
 
 GRAPHS = {
     "an unknown input": ([["nowhere", 0, 0]], [["d", 0, 0]], "which is not a layer"),
-    "itself": ([["d", 0, 0]], [["d", 0, 0]], "take outputs that there are not: d"),
-    "a call that is not": ([["in", 3, 0]], [["d", 0, 0]], "take outputs that there are not: d"),
-    "an output that is not": ([["in", 0, 5]], [["d", 0, 0]], "take outputs that there are not: d"),
+    "itself": ([["d", 0, 0]], [["d", 0, 0]], "take outputs that do not exist: d"),
+    "a call that is not": ([["in", 3, 0]], [["d", 0, 0]], "take outputs that do not exist: d"),
+    "an output that is not": ([["in", 0, 5]], [["d", 0, 0]], "take outputs that do not exist: d"),
     "no end": ([["in", 0, 0]], [["d", 4, 0]], "names inputs or outputs that no layer has"),
     "an unknown end": ([["in", 0, 0]], [["x", 0, 0]], "does not build|no layer has"),
     "numbers that are none": (

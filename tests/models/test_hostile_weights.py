@@ -77,7 +77,7 @@ BAD: dict[str, tuple[Callable[[h5py.Group, str], object], str]] = {
     "ragged": (_dataset(shape=(3, 2), dtype=h5py.vlen_dtype("f4")), "is of type object"),
     "compound": (_dataset(data=np.zeros((3, 2), COMPOUND)), "expected real numbers"),
     "empty": (_dataset(data=h5py.Empty("f4")), r"shapes \[None"),
-    "never written": (_dataset(shape=(3, 2), dtype="f4"), "declares .* but has none"),
+    "never written": (_dataset(shape=(3, 2), dtype="f4"), "declares .* but none are stored"),
     "no numbers": (_dataset(data=np.zeros((0, 2))), r"shapes \[\(0, 2\)"),
     "one number": (_dataset(data=1.0), r"shapes \[\(\)"),
     "a huge chunk": (
@@ -162,10 +162,10 @@ ZIPS: dict[str, tuple[Callable[[dict[str, bytes]], object], str]] = {
         lambda m: m.update({"config.json/": b""}) or m.pop("config.json"),  # type: ignore[func-returns-value]
         r"it has no config\.json",
     ),
-    "a bomb": (lambda m: m.update({"config.json": b" " * 2**26}), "unpack to 67108864"),
+    "a bomb": (lambda m: m.update({"config.json": b" " * 2**26}), "to 67108864"),
     "weights that are a bomb": (
         lambda m: m.update({"model.weights.h5": bytes(2**28)}),
-        "unpack to 268435456",
+        "to 268435456",
     ),
     "brackets": (lambda m: m.update({"config.json": b"[" * 200_000}), "nested too deeply"),
     "no JSON": (lambda m: m.update({"config.json": b"\xff"}), "not JSON"),

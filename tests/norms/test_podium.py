@@ -173,7 +173,7 @@ def test_the_augmentation_penalty_is_that_of_a_loop(channels):
 
 def test_measures_of_images_refuse_other_data():
     for name in ("augmentation_penalty", "augment_margin"):
-        with pytest.raises(MeasureError, match=r"shape \[4\]; this measure is of images"):
+        with pytest.raises(MeasureError, match=r"shape \[4\]; this measure needs images"):
             complexity(name).on(subject(dense_net()))
 
 

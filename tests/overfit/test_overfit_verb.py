@@ -190,7 +190,7 @@ def test_a_model_that_does_not_know_upsampled_images_is_shifted_circularly(tmp_p
 def test_no_data_and_a_control_with_data_are_refused(tmp_path):
     with pytest.raises(PgdlError, match="no images are given"):
         pgdl_overfit("mine.keras")
-    with pytest.raises(PgdlError, match="--control makes a model and images of its own"):
+    with pytest.raises(PgdlError, match="--control makes its own model and images"):
         pgdl_overfit("mine.keras", "--control")
 
 

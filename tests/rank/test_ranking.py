@@ -61,7 +61,7 @@ def test_a_measure_without_a_unit_borrows_the_sizes_of_gaps():
 def test_ranking_by_test_accuracy_without_the_size_of_a_gap_is_refused():
     with pytest.raises(
         PgdlError,
-        match=r"path_norm: such values say .* such as mixup, or rank by g",
+        match=r"path_norm: only the order .* such as mixup, or rank by g",
     ):
         ranking(models([1, 0.5], path_norm=[1, 2]), PATH)
     assert ranking(models([1, 0.5], path_norm=[1, 2]), PATH, by="gap").pick == "a"

@@ -64,7 +64,7 @@ ODD: list[tuple[str, Callable[[Path], object], str]] = [
     (CONFIG, _link("nowhere"), "is missing"),
     (CONFIG, _sparse, "it has 3221225472 bytes"),
     (CONFIG, lambda path: path.write_text("[" * 200_000), "nested too deeply"),
-    (WEIGHTS, _unwritten, "declares numbers, but has none"),
+    (WEIGHTS, _unwritten, "declares values, but none are stored"),
 ]
 
 

@@ -124,8 +124,8 @@ def test_the_packaged_predictor_is_of_registered_measures_and_predicts():
     assert not prediction.outside
 
 
-def test_two_tasks_are_too_few_to_hold_for_a_third():
-    with pytest.raises(ScoringError, match=r"learned from 3 tasks or more, .* found 2"):
+def test_two_tasks_are_too_few_to_learn_from():
+    with pytest.raises(ScoringError, match=r"needs 3 tasks or more to learn from; found 2"):
         learn(tasks(2), FORM)
     with pytest.raises(ScoringError, match="task task0 has no values of pal"):
         learn(tasks(3), Form(("pal",)))

@@ -100,7 +100,10 @@ def ask(args: argparse.Namespace) -> Question:
 def ask_control(args: argparse.Namespace) -> Question:
     """The positive control; with an output folder its model and images are kept there."""
     if args.model or args.models or args.data or args.original:
-        raise PgdlError("--control makes a model and images of its own: give no others")
+        raise PgdlError(
+            "--control makes its own model and images: leave out MODEL, --models, --data, "
+            "--original"
+        )
     model, sets = control(args.eps, args.seed)
     note = (
         "A dense network has memorized 500 random textures. Their distribution does not change "
