@@ -52,6 +52,7 @@ LINE = Line(
     {"mixup": -0.5},
     {"mixup": 1.5},
     {"params": "no"},
+    {"mixup": 12},
     (Curve((0.0, 0.5), (1.0, 0.5), None, "intra", 0),),
     10**9,
     options={"mixup": {"batches": 3}},
