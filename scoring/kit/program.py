@@ -25,6 +25,7 @@ from scoring.kit.reference import Reference, find_references, read_reference
 
 References = Mapping[str, Union[Reference, ScoringError]]  # by task; or why it cannot be read
 
+FEW_MODELS = 12  # fewer tell nothing of a measure: a perfect score may be chance
 MISSING_SCORE = -0.999999  # the kit's number for a task that could not be scored
 
 
@@ -41,8 +42,13 @@ class TaskResult:
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings about the grid behind the score."""
+        """Warnings about the models behind the score."""
         found = []
+        if self.reference is not None and len(self.reference.ids) < FEW_MODELS:
+            found.append(
+                f"{len(self.reference.ids)} models are too few to compare measures: even a perfect "
+                "score may be chance"
+            )
         if self.reference is not None and self.reference.missing_cells:
             missing = len(self.reference.missing_cells)
             found.append(f"the grid is incomplete: {missing} cells have no model")

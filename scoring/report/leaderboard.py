@@ -24,7 +24,7 @@ from scoring.cmi import Cmi, cmi
 from scoring.cmi_intervals import cmi_intervals
 from scoring.errors import ScoringError
 from scoring.kit.predictions import SUFFIX, MeasureFolder, choose_measures, find_measures
-from scoring.kit.program import Scores, TaskResult, read_references, score_measure
+from scoring.kit.program import FEW_MODELS, Scores, TaskResult, read_references, score_measure
 from scoring.kit.reference import Reference
 from scoring.rank import kendall, spearman
 from scoring.rank_intervals import rank_intervals
@@ -36,7 +36,6 @@ from scoring.robust.runs import Runs
 _NO_FILE = "no predictions"
 
 
-FEW_MODELS = 12  # fewer tell nothing of a measure: a perfect score may be chance
 FEW_TASKS = 5  # fewer say nothing of other tasks
 _REPLICATES = 1000  # of whole tasks
 

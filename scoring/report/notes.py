@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from scoring.report.leaderboard import FEW_MODELS, Leaderboard
+from scoring.report.leaderboard import Leaderboard
 from scoring.spread import spread_warning
 
 _NAMED = 5  # names listed in a note, at most
@@ -37,11 +37,6 @@ def notes(board: Leaderboard) -> tuple[str, ...]:
 
 
 def _of_task(board: Leaderboard, task: str) -> Iterator[str]:
-    if task in board.few:
-        yield (
-            f"{board.few[task]} models are too few to compare measures: even a perfect score may "
-            f"be chance, and no interval is given below {FEW_MODELS} models"
-        )
     if task in board.references:
         spread = spread_warning(board.references[task].train_acc)
         if spread:

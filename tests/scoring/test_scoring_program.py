@@ -136,8 +136,9 @@ def test_an_incomplete_grid_is_scored_with_a_warning(folders):
     write_predictions(folders[1], "task1", {f"model_{number}": number for number in range(6)})
     task = score_folders(*folders[:2]).tasks[0]
     assert task.cmi is not None
-    assert task.warnings[0] == "the grid is incomplete: 2 cells have no model"
-    assert "groups are empty" in task.warnings[1]
+    assert task.warnings[0].startswith("6 models are too few to compare measures")
+    assert task.warnings[1] == "the grid is incomplete: 2 cells have no model"
+    assert "groups are empty" in task.warnings[2]
 
 
 def test_page_escapes_names_and_marks_the_minimum(tmp_path):
