@@ -84,7 +84,7 @@ def sharing(zoo: Path) -> tuple[int, int, int]:
     from pgdl_measures.network.compiled import Network
 
     counts = {"traces": 0, "bytes": 0}
-    graph, read = Network.graph, pgdl_measures.data._read
+    graph, read = Network.graph, pgdl_measures.data.decode
 
     def counted_graph(self: Network, key: Any, build: Any) -> Any:
         def counted() -> Any:
@@ -98,7 +98,7 @@ def sharing(zoo: Path) -> tuple[int, int, int]:
         counts["bytes"] += data.inputs.numpy().nbytes
         return data
 
-    Network.graph, pgdl_measures.data._read = counted_graph, counted_read  # type: ignore[assignment]
+    Network.graph, pgdl_measures.data.decode = counted_graph, counted_read  # type: ignore[assignment]
     measure = complexity(MEASURE, batches=1)
     jobs = Queue(make_plan(Request(find_corpus(zoo).tasks, [measure]), []).jobs)
     measuring = Measuring()

@@ -23,7 +23,7 @@ _DAMAGED_ARRAY = (
     *(OSError, ValueError, AttributeError, TypeError, KeyError, SyntaxError),
     *(struct.error, OverflowError, MemoryError, RecursionError),
 )
-_PIECE = 1 << 24  # bytes of a compressed array that are read at a time
+PIECE = 1 << 24  # bytes of a compressed array that are read at a time
 _LOCAL_HEADER = 30  # bytes before the name of a file within a zip archive
 
 
@@ -77,7 +77,7 @@ def _decompressed(stream: IO[bytes], name: str) -> np.ndarray:
     array = new_array(shape, dtype, order)
     values = array.reshape(-1, order=order).view(np.uint8)
     filled = 0
-    while piece := stream.read(_PIECE):
+    while piece := stream.read(PIECE):
         values[filled : filled + len(piece)] = np.frombuffer(piece, np.uint8)
         filled += len(piece)
     if filled < len(values):

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 PACKAGES = ("pgdl_measures", "ingestion", "scoring", "starting_kit_adapter")
 
-_ROOT = Path(__file__).resolve().parents[1]  # the folder that holds the packages
+TOOLKIT_ROOT = Path(__file__).resolve().parents[1]  # the folder that holds the packages
 _INSTALLED = {
     Path(path).resolve()
     for name, path in sysconfig.get_paths().items()
@@ -60,7 +60,7 @@ def is_ours(module: str) -> bool:
 def module_file(module: str) -> Path | None:
     """The source file of a module, if it has one."""
     if is_ours(module):
-        return _file_below(_ROOT, module)
+        return _file_below(TOOLKIT_ROOT, module)
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError):  # a package above it is missing; a module without a spec

@@ -136,7 +136,7 @@ def _tfds(name: str, part: str, image_size: int | None, resize: str) -> _Arrays:
             f"`python -c \"import tensorflow_datasets as tfds; tfds.load('{name}')\"`, bring the "
             "folder that it fills (~/tensorflow_datasets) here, and name it in TFDS_DATA_DIR"
         ) from error
-    return _stack(dataset, name, image_size, resize)
+    return stack_images(dataset, name, image_size, resize)
 
 
 def _check_features(name: str, info: Any, part: str) -> None:
@@ -158,7 +158,7 @@ def _check_features(name: str, info: Any, part: str) -> None:
         )
 
 
-def _stack(split: Any, name: str, image_size: int | None, resize: str) -> _Arrays:
+def stack_images(split: Any, name: str, image_size: int | None, resize: str) -> _Arrays:
     """All images in one array, which is filled as they are read and is in a file where it is
     large."""
     import tensorflow as tf

@@ -95,7 +95,7 @@ def training_data(
     if _last is not None and _last[1] == key and _are(_last[0], parts):
         return _last[2]
     _last = None  # frees the memory of the last data first
-    data = _read(dataset, max_bytes, seed, example_rank)
+    data = decode(dataset, max_bytes, seed, example_rank)
     with contextlib.suppress(TypeError):  # a list, for example, may change unnoticed
         _last = [weakref.ref(part) for part in parts], key, data
     return data
@@ -110,7 +110,7 @@ def _checksum(array: np.ndarray) -> int:
     return zlib.crc32(np.ascontiguousarray(array).data)
 
 
-def _read(dataset: Any, max_bytes: int, seed: int, example_rank: int | None) -> TrainingData:
+def decode(dataset: Any, max_bytes: int, seed: int, example_rank: int | None) -> TrainingData:
     rng = np.random.default_rng(seed)
     inputs = labels = np.empty(0)
     capacity = total = 0

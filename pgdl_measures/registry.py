@@ -20,15 +20,15 @@ from pgdl_measures.norms import entries as norms
 from pgdl_measures.response_curves import entries as mixup_curves
 from pgdl_measures.response_curves import invariance_entries as invariance
 
-_measures: dict[str, Measure] = {}
+registered_measures: dict[str, Measure] = {}
 _LAYER = re.compile(r"_l\d+$")
 
 
 def register(measure: Measure) -> None:
     """Adds a measure under a new name."""
-    if measure.name in _measures:
+    if measure.name in registered_measures:
         raise PgdlError(f"there is a measure named {measure.name!r} already")
-    _measures[measure.name] = measure
+    registered_measures[measure.name] = measure
 
 
 def measures(
@@ -44,7 +44,7 @@ def measures(
     `pattern` is of names, as `gi_*`; `needs` and `without` keep the measures that do, or do not,
     need this (`images`, …); `max_cost` keeps those up to one of `COSTS`.
     """
-    everything = list(_measures.values())
+    everything = list(registered_measures.values())
     all_needs = {need for measure in everything for need in measure.needs}
     costs = list(COSTS)
     for kind, given, known in (
@@ -73,7 +73,7 @@ def complexity(name: str, **options: Any) -> Measure:
     `-name` is its negation.
     """
     stem = name[1:] if name.startswith("-") else name
-    found = _measures.get(stem) or mixup_curves.parse(stem) or invariance.parse(stem)
+    found = registered_measures.get(stem) or mixup_curves.parse(stem) or invariance.parse(stem)
     if found is None:
         raise UnknownNameError("measure", name, _known(name))
     measure = found.negated() if name.startswith("-") else found
@@ -84,8 +84,8 @@ def _known(name: str) -> list[str]:
     """Candidates for a misspelled name: at its layer, and negated if it is."""
     sign = "-" if name.startswith("-") else ""
     layer = _LAYER.search(name)
-    at_layer = {_LAYER.sub(layer[0], n) for n in _measures} if layer else set()
-    return [f"{sign}{n}" for n in at_layer.union(_measures)]
+    at_layer = {_LAYER.sub(layer[0], n) for n in registered_measures} if layer else set()
+    return [f"{sign}{n}" for n in at_layer.union(registered_measures)]
 
 
 for _family in (mixup_curves, contre, invariance, adversarial, norms, competition, neighbours):

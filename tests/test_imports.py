@@ -95,6 +95,10 @@ class Sources:
                     owner = ast.unparse(node.value)
                     if owner in bound:
                         yield f"{module}:{node.lineno} takes {owner}.{node.attr}"
+                elif isinstance(node, ast.Call) and _called(node) == "setattr":
+                    owner, name = _replaced(node)
+                    if _is_private(name) and (owner in bound or owner in self.trees):
+                        yield f"{module}:{node.lineno} replaces {owner}.{name}"
 
     def _modules_bound_in(self, module: str) -> set[str]:
         """What the source calls the project's modules that it imported."""
@@ -141,6 +145,15 @@ def _called(node: ast.Call) -> str:
     return ast.unparse(node.func).rpartition(".")[2]
 
 
+def _replaced(node: ast.Call) -> tuple[str, str]:
+    """What `setattr(owner, "name", …)` or `monkeypatch.setattr("owner.name", …)` replaces."""
+    texts = [a.value if isinstance(a, ast.Constant) else ast.unparse(a) for a in node.args[:2]]
+    if isinstance(node.args[0], ast.Constant):
+        owner, _, name = str(texts[0]).rpartition(".")
+        return owner, name
+    return str(texts[0]), str(texts[1])
+
+
 def _inside(module: str, room: str) -> bool:
     return module == room or module.startswith(f"{room}.")
 
@@ -179,6 +192,16 @@ def read_sources(root: Path) -> Sources:
 @cache
 def project() -> Sources:
     return read_sources(ROOT)
+
+
+def with_users(sources: Sources, root: Path) -> Sources:
+    """Also the files of `tests/` and `benchmarks/`, by their paths."""
+    users = {
+        str(file.relative_to(root)): ast.parse(file.read_text(encoding="utf-8"), str(file))
+        for folder in ("tests", "benchmarks")
+        for file in sorted((root / folder).rglob("*.py"))
+    }
+    return Sources({**sources.trees, **users}, sources.packages)
 
 
 def wrong_between_packages(sources: Sources) -> list[str]:
@@ -230,7 +253,7 @@ def test_no_cycle_between_modules_or_rooms():
 
 
 def test_no_private_name_crosses_a_module():
-    assert list(project().private_names()) == []
+    assert list(with_users(project(), ROOT).private_names()) == []
 
 
 @pytest.fixture
@@ -298,3 +321,19 @@ def test_a_private_name_is_found_however_it_is_reached(house):
         scoring__d="import scoring.a\nprint(scoring.a._x)",
     )
     assert len(list(sources.private_names())) == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from scoring.a import _x",
+        "from scoring import a\nprint(a._x)",
+        "from scoring import a\ndef test(monkeypatch): monkeypatch.setattr(a, '_x', 2)",
+        "def test(monkeypatch): monkeypatch.setattr('scoring.a._x', 2)",
+    ],
+)
+def test_a_private_name_is_found_in_a_test(house, tmp_path, text):
+    sources = house(scoring__a="_x = 1")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_a.py").write_text(text)
+    assert len(list(with_users(sources, tmp_path).private_names())) == 1

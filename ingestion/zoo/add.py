@@ -82,7 +82,7 @@ def add(
         metrics = {"train_acc": share_correct(model, data.train)}
         if len(data.test):
             metrics["test_acc"] = share_correct(model, data.test)
-        number = _next_number(known or {}, records)
+        number = next_number(known or {}, records)
         weights = {"weights.hdf5": corpus_weights(model, config)}
         record = {
             "hparams": dict(hparams),
@@ -119,7 +119,7 @@ def _dataset(known: Mapping[str, Any] | None, data: Data | None, model: str, whe
     return f"dataset_{there.index(data.fingerprint()) + 1}"
 
 
-def _next_number(settings: Mapping[str, Any], records: Mapping[int, Any]) -> int:
+def next_number(settings: Mapping[str, Any], records: Mapping[int, Any]) -> int:
     """The next number after all models of the task and all that its grid has yet to train."""
     augment = settings.get("augment") or {"levels": [None]}
     lists = [*settings.get("grid.hparams", {}).values(), augment["levels"]]

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection, wait
 from ingestion.processes import ChildProcess, cause_of_end, import_paths
 from ingestion.zoo.jobs import Job, Outcome, Place
 
-_WORKER = "ingestion.zoo.worker"
+WORKER = "ingestion.zoo.worker"
 _LAST_MOMENT = 1.0  # seconds in which a process ends after it closed its connection
 
 
@@ -29,7 +29,7 @@ def run_jobs(jobs: Sequence[Job], place: Place, workers: int) -> Iterator[Outcom
     try:
         while queue or busy:
             while queue and len(busy) < workers:
-                hand_next(_start(place))
+                hand_next(start_worker(place))
             for ready in wait(list(busy)):
                 assert isinstance(ready, Connection)
                 child, job = busy.pop(ready)
@@ -49,9 +49,9 @@ def run_jobs(jobs: Sequence[Job], place: Place, workers: int) -> Iterator[Outcom
             child.close()
 
 
-def _start(place: Place) -> ChildProcess:
+def start_worker(place: Place) -> ChildProcess:
     return ChildProcess(
-        _WORKER,
+        WORKER,
         [str(place.root), place.task, str(place.threads)],
         environment={**os.environ, "PYTHONPATH": import_paths()},
     )

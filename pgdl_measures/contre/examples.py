@@ -23,7 +23,7 @@ from pgdl_measures.errors import MeasureError
 from pgdl_measures.perturbations.randaugment import Draws, draw, randaugment
 from pgdl_measures.perturbations.value_range import ValueRange, from_levels, to_levels
 
-_BATCH_ELEMENTS = 1 << 22  # four megabytes of images: more would be no faster
+BATCH_ELEMENTS = 1 << 22  # four megabytes of images: more would be no faster
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def contrastive_batches(
         operations=sampling.operations,
         seed=sampling.seed,
     )
-    size = max(1, _BATCH_ELEMENTS // math.prod(data.shape))
+    size = max(1, BATCH_ELEMENTS // math.prod(data.shape))
     for start in range(0, len(rows), size):
         now = slice(start, start + size)
         inputs, labels = tf.gather(data.inputs, rows[now]), tf.gather(data.labels, rows[now])

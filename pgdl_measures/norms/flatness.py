@@ -69,13 +69,13 @@ def _measure(
 @_measure(_distance)
 def pacbayes_init(m: int, sigma: float, away: Vector) -> float:
     """sqrt((||w - w^0||^2 / (4 sigma^2) + log(m / sigma) + 10) / m) (28)."""
-    return _bound(m, np.sum(away**2) / (4 * sigma**2), sigma)
+    return bayes_bound(m, np.sum(away**2) / (4 * sigma**2), sigma)
 
 
 @_measure(_weights)
 def pacbayes_orig(m: int, sigma: float, weights: Vector) -> float:
     """sqrt((||w||^2 / (4 sigma^2) + log(m / sigma) + 10) / m) (29)."""
-    return _bound(m, np.sum(weights**2) / (4 * sigma**2), sigma)
+    return bayes_bound(m, np.sum(weights**2) / (4 * sigma**2), sigma)
 
 
 @_measure()
@@ -88,14 +88,14 @@ def pacbayes_flatness(m: int, sigma: float) -> float:
 def pacbayes_mag_init(m: int, sigma: float, away: Vector) -> float:
     """sqrt((sum_i log((e^2 + (s^2 + 1) ||w - w^0||^2 / omega) / (e^2 + s^2 |w_i - w_i^0|^2)) / 4
     + log(m / s) + 10) / m) with s = sigma', e = epsilon (31)."""
-    return _bound(m, _magnitude_term(away, away, sigma), sigma)
+    return bayes_bound(m, _magnitude_term(away, away, sigma), sigma)
 
 
 @_measure(_weights, _distance, magnitude_aware=True)
 def pacbayes_mag_orig(m: int, sigma: float, weights: Vector, away: Vector) -> float:
     """sqrt((sum_i log((e^2 + (s^2 + 1) ||w||^2 / omega) / (e^2 + s^2 |w_i - w_i^0|^2)) / 4
     + log(m / s) + 10) / m) with s = sigma', e = epsilon (32)."""
-    return _bound(m, _magnitude_term(weights, away, sigma), sigma)
+    return bayes_bound(m, _magnitude_term(weights, away, sigma), sigma)
 
 
 @_measure(magnitude_aware=True)
@@ -110,7 +110,7 @@ def _magnitude_term(reference: Vector, away: Vector, sigma: float) -> float:
     return float(np.sum(np.log(numerator / denominators))) / 4
 
 
-def _bound(m: int, term: float, sigma: float) -> float:
+def bayes_bound(m: int, term: float, sigma: float) -> float:
     squared = (term + math.log(m / sigma) + 10) / m
     if squared < 0:
         raise MeasureError(

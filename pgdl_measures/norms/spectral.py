@@ -33,7 +33,7 @@ from pgdl_measures.errors import UnknownNameError
 from pgdl_measures.norms.kernels import Geometry
 from pgdl_measures.options import WORDS
 
-_ELEMENTS = 1 << 22  # of 16 bytes, of the matrices at a time
+GRAM_ELEMENTS = 1 << 22  # of 16 bytes, of the matrices at a time
 _ROUNDING = 1e-11  # of a squared norm
 
 
@@ -51,7 +51,9 @@ def spectral_norm(
     if geometry.matrix is not None:
         kernel = kernel.reshape(geometry.inputs(kernel), -1)
     if kernel.ndim == 2:
-        return float(np.sqrt(_largest_eigenvalue(_grams(tf.constant(kernel[np.newaxis])), 0.0)))
+        return float(
+            np.sqrt(_largest_eigenvalue(gram_matrices(tf.constant(kernel[np.newaxis])), 0.0))
+        )
     if boundary == "zero":
         return max(_layer_norm(*group) for group in _groups(kernel, geometry))
     return _circular_norm(kernel, geometry)
@@ -73,7 +75,7 @@ def _circular_norm(kernel: np.ndarray, geometry: Geometry) -> float:
     # In a random order each frequency is seldom the largest so far (see `_largest_eigenvalue`).
     waves = tf.constant(np.random.default_rng(0).permutation(waves) / np.sqrt(aliases))
     by_tap = tf.constant(by_group.reshape(groups, -1, channels * filters), tf.complex128)
-    at_once = max(1, _ELEMENTS // (aliases * groups * channels * filters))
+    at_once = max(1, GRAM_ELEMENTS // (aliases * groups * channels * filters))
     largest = 0.0
     for start in range(0, count, at_once):
         now = waves[start : start + at_once]
@@ -82,7 +84,7 @@ def _circular_norm(kernel: np.ndarray, geometry: Geometry) -> float:
         else:
             products = tf.einsum("fat,gtk->fgak", now, by_tap)
         matrices = tf.reshape(products, [-1, aliases * channels, filters])
-        largest = _largest_eigenvalue(_grams(matrices), largest)
+        largest = _largest_eigenvalue(gram_matrices(matrices), largest)
     return float(np.sqrt(largest))
 
 
@@ -111,7 +113,7 @@ def _waves(taps: list[int], geometry: Geometry) -> np.ndarray:
     return waves
 
 
-def _grams(matrices: tf.Tensor) -> tf.Tensor:
+def gram_matrices(matrices: tf.Tensor) -> tf.Tensor:
     """The smaller of A A* and A* A, of matrices [n, rows, columns]."""
     wide = matrices.shape[1] <= matrices.shape[2]
     return tf.matmul(matrices, matrices, adjoint_a=not wide, adjoint_b=wide)

@@ -37,7 +37,7 @@ class Perturbation:
 
 def add_perturbation(new: Perturbation) -> None:
     """Adds a perturbation under a new name."""
-    if new.name in _perturbations:
+    if new.name in registered_perturbations:
         raise PgdlError(f"there is a perturbation named {new.name!r} already")
     if not new.low < new.high:
         raise PgdlError(f"{new.name} goes from {new.low} to {new.high}; expected low < high")
@@ -46,7 +46,7 @@ def add_perturbation(new: Perturbation) -> None:
             f"{new.name} goes from {new.low} to {new.high}, which does not contain 0; expected a "
             "range that contains 0, the magnitude at which images are unchanged"
         )
-    _perturbations[new.name] = new
+    registered_perturbations[new.name] = new
 
 
 def perturbation(name: str) -> Perturbation:
@@ -57,17 +57,17 @@ def perturbation(name: str) -> Perturbation:
             import_own(module)
         except ImportError as error:
             raise PgdlError(f"there is no module {module!r} of perturbations: {error}") from error
-    if name_there not in _perturbations:
-        raise UnknownNameError("perturbation", name_there, _perturbations)
-    return _perturbations[name_there]
+    if name_there not in registered_perturbations:
+        raise UnknownNameError("perturbation", name_there, registered_perturbations)
+    return registered_perturbations[name_there]
 
 
 def perturbations() -> list[Perturbation]:
     """All that are registered."""
-    return list(_perturbations.values())
+    return list(registered_perturbations.values())
 
 
-_perturbations: dict[str, Perturbation] = {}
+registered_perturbations: dict[str, Perturbation] = {}
 # Table 2. Rotation has the range of CIFAR-10; `rotation90` is that of SVHN, whose digits are others
 # upside down.
 add_perturbation(Perturbation("rotation", image.rotation, -180.0, 179.0, "degrees"))

@@ -52,7 +52,7 @@ from scoring.robust.environments import (
 MIN_EFFECTIVE = 12.0  # App. A.1
 
 _ROUNDING = 1e-9  # twelve pairs of equal weight have n_eff = 12, whatever the sums' last digits
-_CHUNK = 1 << 20  # pairs of runs at a time
+CHUNK = 1 << 20  # pairs of runs at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,13 +138,13 @@ def sign_errors(
     weight, squares = np.zeros((2, len(environments)))
     loss = np.zeros((len(measures), len(environments)))
     for chunk, first, second in _chunks(settings, environments):
-        change = _changes(gap, first, second)  # [environments, repeats, repeats]
+        change = sign_changes(gap, first, second)  # [environments, repeats, repeats]
         kappa = np.ones_like(change) if test_size is None else hoeffding_weight(change, test_size)
         weight[chunk] = kappa.sum(axis=(1, 2))
         squares[chunk] = np.square(kappa).sum(axis=(1, 2))
         signed = kappa * np.sign(change)
         for row, values in zip(loss, measures):
-            agreement = signed * np.sign(_changes(values, first, second))
+            agreement = signed * np.sign(sign_changes(values, first, second))
             row[chunk] = 0.5 * (kappa - agreement).sum(axis=(1, 2))
     return SignErrors(*_description(environments), weight, squares, loss, min_effective)
 
@@ -156,7 +156,7 @@ def hoeffding_weight(change: npt.ArrayLike, test_size: int) -> Floats:
     return np.maximum(0.0, chi - 0.5)
 
 
-def _changes(values: Floats, first: Ints, second: Ints) -> Floats:
+def sign_changes(values: Floats, first: Ints, second: Ints) -> Floats:
     return values[second][:, None, :] - values[first][:, :, None]
 
 
@@ -165,7 +165,7 @@ def _chunks(settings: Settings, environments: Environments) -> Iterator[tuple[In
     sizes, size_of = np.unique(settings.repeats[environments.settings], axis=0, return_inverse=True)
     for number, (low, high) in enumerate(sizes.tolist()):
         alike = np.flatnonzero(size_of.reshape(-1) == number)
-        step = max(1, _CHUNK // (low * high))
+        step = max(1, CHUNK // (low * high))
         for start in range(0, len(alike), step):
             chunk = alike[start : start + step]
             first, second = environments.settings[chunk].T

@@ -27,7 +27,7 @@ Submissions run in the docker image. It needs Python 3.9 or later, tensorflow, n
 participants may import, such as SciPy, which some measures use.
 """
 
-_ZIP_LIMIT = 1e9  # bytes; a larger corpus is zipped only on request
+ZIP_LIMIT = 1e9  # bytes; a larger corpus is zipped only on request
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     if args.input_data is None:
         paths = [path for path in input_data(tasks).values() if isinstance(path, Path)]
         size = sum(path.stat().st_size for path in paths)
-        if size > _ZIP_LIMIT:
+        if size > ZIP_LIMIT:
             raise BundleError(
                 f"the models and training data of {args.corpus} have {size / 1e9:.1f} GB: give "
                 "`--input-data zip` to zip them nevertheless, or the place where the workers find "

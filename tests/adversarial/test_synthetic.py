@@ -213,10 +213,10 @@ def test_the_study_draws_its_figures_and_stands_beside_the_paper(tmp_path):
 
 def test_the_interval_of_the_difference_is_that_of_two_samples():
     """Of a mean: against the normal interval of a difference of two independent means."""
-    from starting_kit_adapter.studies.adversarial.findings import _row
+    from starting_kit_adapter.studies.adversarial.findings import compared
 
     runs = np.random.default_rng(0).normal(1.0, 2.0, size=400)
-    *_, here, difference, interval = _row("mean", "0.7", runs, np.mean)
+    *_, here, difference, interval = compared("mean", "0.7", runs, np.mean)
     assert float(here) == pytest.approx(runs.mean(), abs=1e-4)
     assert float(difference) == pytest.approx(runs.mean() - 0.7, abs=1e-4)
     half = 1.96 * runs.std() * math.sqrt(1 / 400 + 1 / 100)

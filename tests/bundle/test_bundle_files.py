@@ -143,7 +143,7 @@ def test_imports_are_followed_into_functions_and_packages(tmp_path, monkeypatch)
         "    from pgdl_measures.deep import inner\n"
         "    return inner.VALUE, 'from pgdl_measures.deep', \"pgdl_measures.deep.inner:f\"\n"
     )
-    monkeypatch.setattr("ingestion.source_closure._ROOT", tmp_path)
+    monkeypatch.setattr("ingestion.source_closure.TOOLKIT_ROOT", tmp_path)
     files = vendor.vendored(["pgdl_measures.start"], "private")
     assert set(files) == {
         "private/__init__.py",
@@ -163,6 +163,6 @@ def test_imports_are_followed_into_functions_and_packages(tmp_path, monkeypatch)
 def test_imports_that_cannot_be_rewritten_are_refused(line, tmp_path, monkeypatch):
     (tmp_path / "pgdl_measures").mkdir()
     (tmp_path / "pgdl_measures" / "__init__.py").write_text(f"{line}\n")
-    monkeypatch.setattr("ingestion.source_closure._ROOT", tmp_path)
+    monkeypatch.setattr("ingestion.source_closure.TOOLKIT_ROOT", tmp_path)
     with pytest.raises(BundleError, match=r"__init__\.py:1: .*cannot|only"):
         vendor.vendored(["pgdl_measures"], "private")

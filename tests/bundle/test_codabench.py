@@ -236,7 +236,7 @@ def test_data_that_is_elsewhere_is_left_out(where, key, read, corpus, tmp_path):
 
 
 def test_much_data_is_not_zipped_by_accident(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr(codabench_bundle, "_ZIP_LIMIT", 1000)
+    monkeypatch.setattr(codabench_bundle, "ZIP_LIMIT", 1000)
     with pytest.raises(PgdlError, match="--input-data zip"):
         make(tmp_path, corpus)
     assert (make(tmp_path, corpus, "--input-data", "zip") / "input_data").is_dir()

@@ -134,7 +134,7 @@ def test_a_sample_of_the_examples_can_be_used(data):
 def test_batches_change_nothing(data, monkeypatch):
     model = memorizing(*disks())
     whole = complexities(NAMES)(model, data)
-    monkeypatch.setattr("pgdl_measures.contre.examples._BATCH_ELEMENTS", 16 * 16 * 37)
+    monkeypatch.setattr("pgdl_measures.contre.examples.BATCH_ELEMENTS", 16 * 16 * 37)
     parts = complexities(NAMES)(model, data)
     assert parts == {name: pytest.approx(value, rel=1e-5) for name, value in whole.items()}
 

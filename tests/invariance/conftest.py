@@ -11,5 +11,7 @@ def registries(monkeypatch):
     from pgdl_measures import registry
     from pgdl_measures.perturbations import catalogue
 
-    monkeypatch.setattr(registry, "_measures", dict(registry._measures))
-    monkeypatch.setattr(catalogue, "_perturbations", dict(catalogue._perturbations))
+    monkeypatch.setattr(registry, "registered_measures", dict(registry.registered_measures))
+    monkeypatch.setattr(
+        catalogue, "registered_perturbations", dict(catalogue.registered_perturbations)
+    )

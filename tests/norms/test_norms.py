@@ -191,7 +191,7 @@ def test_norms_are_deterministic_and_leave_the_model_unchanged_even_after_an_err
     def broken(*_: object) -> None:
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr("pgdl_measures.norms.flatness._bound", broken)
+    monkeypatch.setattr("pgdl_measures.norms.flatness.bayes_bound", broken)
     with pytest.raises(RuntimeError):
         value("pacbayes_orig", model, **QUICK)
     for got, expected in zip(model.get_weights(), before):

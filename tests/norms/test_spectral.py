@@ -87,9 +87,11 @@ def test_the_matrices_of_all_frequencies_are_never_held_at_once(monkeypatch, are
     """Half of the frequencies are looked at; a kernel of one tap is the same at all of them."""
     kernel = np.random.default_rng(4).normal(size=(area, area, 8, 10))
     seen = []
-    grams = spectral._grams
-    monkeypatch.setattr(spectral, "_ELEMENTS", 400)
-    monkeypatch.setattr(spectral, "_grams", lambda some: seen.append(some.shape) or grams(some))
+    grams = spectral.gram_matrices
+    monkeypatch.setattr(spectral, "GRAM_ELEMENTS", 400)
+    monkeypatch.setattr(
+        spectral, "gram_matrices", lambda some: seen.append(some.shape) or grams(some)
+    )
     found = spectral_norm(kernel, Geometry((12, 12, 8), (1, 1), "SAME", (1, 1)))
     transforms = np.fft.fft2(kernel, (12, 12), axes=(0, 1))
     assert found == pytest.approx(np.linalg.svd(transforms, compute_uv=False).max(), rel=1e-10)

@@ -92,7 +92,7 @@ def all_large(monkeypatch):
 def test_a_compressed_array_goes_through_a_file(
     byte_images, tmp_path, all_large, monkeypatch, order
 ):
-    monkeypatch.setattr(npz, "_PIECE", 1000)
+    monkeypatch.setattr(npz, "PIECE", 1000)
     images, labels = byte_images
     np.savez_compressed(tmp_path / "a.npz", x=np.asarray(images, order=order), y=labels)
     found, found_labels = npz.read_arrays(tmp_path / "a.npz", ["x", "y"])
@@ -108,7 +108,7 @@ def test_the_memory_does_not_grow_with_compressed_images_nor_resized_ones(tmp_pa
     many = tf.data.Dataset.from_tensors((tf.ones([300, 256, 3], tf.uint8), 0)).repeat(400)
     tracemalloc.start()
     split = load_part(f"npz:{tmp_path / 'a.npz'}", "test")
-    resized, _ = sources._stack(many, "many", 256, "short-side")
+    resized, _ = sources.stack_images(many, "many", 256, "short-side")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert len(split) == 400 and resized.shape == shape and (resized[-1] == 1).all()
@@ -130,9 +130,9 @@ def test_the_shorter_side_is_scaled_and_the_other_cropped():
     rows, columns = np.indices((40, 100))
     image = np.stack([rows * 6, columns * 2, (rows + columns)], axis=-1).astype(np.uint8)
     dataset = tf.data.Dataset.from_tensors((image, 0))
-    (found,), _ = sources._stack(dataset, "one", 20, "short-side")
+    (found,), _ = sources.stack_images(dataset, "one", 20, "short-side")
     pillow = image_module.fromarray(image).resize((50, 20), image_module.Resampling.BILINEAR)
     expected = np.asarray(pillow)[:, 15:35]
     np.testing.assert_allclose(found.astype(int), expected.astype(int), atol=1)
-    (stretched,), _ = sources._stack(dataset, "one", 20, "square")
+    (stretched,), _ = sources.stack_images(dataset, "one", 20, "square")
     assert np.abs(stretched.astype(int) - expected).max() > 20

@@ -69,7 +69,7 @@ def test_the_study_writes_tables_and_figures(
     args = argparse.Namespace(
         by=None, test_size=10_000, min_effective=12.0, all=True, output=tmp_path
     )
-    robust._write(task, ["right", "wrong"], report, args)  # type: ignore[arg-type]
+    robust.write_task(task, ["right", "wrong"], report, args)  # type: ignore[arg-type]
     folder = tmp_path / "robust" / "t"
     content = json.loads((folder / "table.json").read_text())
     worst = {

@@ -162,7 +162,7 @@ def test_the_percentile_is_linear_over_environments_in_both_orders() -> None:
 def test_memory_is_bounded_by_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = random_runs(lose=5)
     whole = sign_errors(runs.codes, runs.gap, [runs.measures["good"]], test_size=TEST_SIZE)
-    monkeypatch.setattr("scoring.robust.sign_errors._CHUNK", 40)
+    monkeypatch.setattr("scoring.robust.sign_errors.CHUNK", 40)
     parts = sign_errors(runs.codes, runs.gap, [runs.measures["good"]], test_size=TEST_SIZE)
     assert np.array_equal(whole.loss, parts.loss)
 
@@ -179,8 +179,8 @@ def test_one_setting_with_many_runs_makes_no_work_for_the_others(
         looked_at.append(found := changes(*arguments))
         return found
 
-    changes = robust._changes
-    monkeypatch.setattr(robust, "_changes", counted)
+    changes = robust.sign_changes
+    monkeypatch.setattr(robust, "sign_changes", counted)
     found = sign_errors(codes, gap, [values], test_size=None)
     pairs = 50 * 2 + 50 * 3 + 2 * 4 + 3 * 4
     assert found.weight.sum() == pairs

@@ -75,7 +75,7 @@ def test_another_number_of_threads_is_refused_by_the_command(tmp_path: Path) -> 
 
 
 def test_the_code_of_a_measure_counts_and_its_documentation_does_not(toolkit, monkeypatch) -> None:
-    monkeypatch.setattr("ingestion.source_closure._ROOT", toolkit)
+    monkeypatch.setattr("ingestion.source_closure.TOOLKIT_ROOT", toolkit)
     chosen = [complexity(name) for name in ("mixup", "gi_rotation", "contre_gap", "params")]
 
     def changed(path: str) -> set[str]:
@@ -174,7 +174,7 @@ def test_a_name_that_a_package_passes_on_counts_as_the_module_that_has_it(
 def test_a_users_measure_that_asks_for_measures_by_name_counts_with_all_of_them(
     toolkit, tmp_path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("ingestion.source_closure._ROOT", toolkit)
+    monkeypatch.setattr("ingestion.source_closure.TOOLKIT_ROOT", toolkit)
     monkeypatch.syspath_prepend(str(tmp_path))
     (tmp_path / "own_sum.py").write_text(
         "from pgdl_measures import complexity\n\n\ndef mine(subject):\n"

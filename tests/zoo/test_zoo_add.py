@@ -15,7 +15,7 @@ from ingestion.array_forms import make_data
 from ingestion.corpus import find_corpus
 from ingestion.errors import CorpusError, ZooError
 from ingestion.models import load_model
-from ingestion.zoo.add import _next_number
+from ingestion.zoo.add import next_number
 from ingestion.zoo.augment import Augment
 from ingestion.zoo.build import Plan
 from ingestion.zoo.grid import parse_grid
@@ -125,9 +125,9 @@ def test_a_lambda_is_refused_and_never_run(tmp_path: Path, data: str, suffix: st
 
 def test_an_added_model_takes_no_number_that_the_grid_has_yet_to_train() -> None:
     grid = {"repeats": 2, "grid.hparams": {"width": [4, 8], "depth": [3, 6, 9]}}
-    assert _next_number(grid, {0: {}, 1: {}}) == 12
-    assert _next_number(grid, {0: {}, 12: {}}) == 13
-    assert _next_number({}, {}) == 0
+    assert next_number(grid, {0: {}, 1: {}}) == 12
+    assert next_number(grid, {0: {}, 12: {}}) == 13
+    assert next_number({}, {}) == 0
 
 
 @pytest.mark.parametrize("augment", [None, Augment("rotation", ("none", "partial", "full"))])
@@ -137,7 +137,7 @@ def test_numbers_of_the_grid_are_those_of_its_repeats_and_augmentations(augment)
     grid = parse_grid({"architecture": "conv", "hparams": hparams}, "the grid")
     plan = Plan("t", {"mine": "mine"}, {"mine": data}, replace(grid, repeats=2), augment=augment)
     numbers = {job.model for job in plan.jobs()}
-    assert _next_number(plan.settings(), {0: {}}) == max(numbers) + 1
+    assert next_number(plan.settings(), {0: {}}) == max(numbers) + 1
 
 
 def _functional(*, shortcut: bool = True) -> tf.keras.Model:

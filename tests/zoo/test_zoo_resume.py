@@ -123,7 +123,7 @@ def test_a_worker_that_dies_costs_one_model(
     before_its_job: bool,
 ) -> None:
     grid = write_grid(tmp_path, hparams={"width": [2, 4]}, max_epochs=1)
-    root, start, started = tmp_path / "zoo", workers._start, []
+    root, start, started = tmp_path / "zoo", workers.start_worker, []
 
     def start_and_kill_the_first(place: Place) -> ChildProcess:
         child = start(place)
@@ -134,7 +134,7 @@ def test_a_worker_that_dies_costs_one_model(
                 assert child.exit_code(10) == -signal.SIGKILL
         return child
 
-    monkeypatch.setattr(workers, "_start", start_and_kill_the_first)
+    monkeypatch.setattr(workers, "start_worker", start_and_kill_the_first)
     assert pgdl_zoo(*_arguments(grid, root), "--workers", 1) == 1
     assert "model_0 failed: the worker was ended by SIGKILL" in capsys.readouterr().err
     assert list(Zoo(root).records("t")) == [1]
@@ -143,7 +143,7 @@ def test_a_worker_that_dies_costs_one_model(
 def test_what_a_worker_finished_before_it_died_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     grid = parse_grid(TINY_GRID, "the tiny grid")
     jobs = _plan(grid).jobs()[:3]
-    monkeypatch.setattr(workers, "_WORKER", "forgetful_worker")
+    monkeypatch.setattr(workers, "WORKER", "forgetful_worker")
     outcomes = list(workers.run_jobs(jobs, Place(Path(), "t", 1), workers=1))
     assert [outcome.job for outcome in outcomes] == jobs
     assert [outcome.problem for outcome in outcomes] == [

@@ -101,17 +101,21 @@ def beside_the_paper(found: Mapping[str, Findings]) -> list[list[Any]]:
     strong = [i for i, eps in enumerate(EPSILONS) if 10 <= eps <= 50]
     single = dependent.p[1]
     rows: list[list[Any]] = [
-        _row("independent: mean p, the least over eps", "close to 1", independent, _least_mean),
-        _row("independent: lowest 2.5 % of p, the least over eps", "about 0.5", independent, _low),
-        _row("independent: lowest 2.5 % of p, eps = 10", "about 0.5", independent[:, ten], _low),
-        _row(
+        compared("independent: mean p, the least over eps", "close to 1", independent, _least_mean),
+        compared(
+            "independent: lowest 2.5 % of p, the least over eps", "about 0.5", independent, _low
+        ),
+        compared(
+            "independent: lowest 2.5 % of p, eps = 10", "about 0.5", independent[:, ten], _low
+        ),
+        compared(
             "dependent: mean p, the largest for 10 <= eps <= 50",
             "about 0",
             single[:, strong],
             lambda p: p.mean(axis=0).max(),
         ),
-        _row("dependent: expected error R(f)", "about 0.5", dependent.risk, np.mean),
-        _row("dependent: nearest training point", "not given", dependent.nearest, np.mean),
+        compared("dependent: expected error R(f)", "about 0.5", dependent.risk, np.mean),
+        compared("dependent: nearest training point", "not given", dependent.nearest, np.mean),
     ]
     eps, matched = dependent.matching
     rows += _of_differences("dependent, eps = 6", dependent.differences)
@@ -121,17 +125,19 @@ def beside_the_paper(found: Mapping[str, Findings]) -> list[list[Any]]:
 def _of_differences(what: str, differences: np.ndarray) -> list[list[Any]]:
     """What the paper reports of T_i [runs, m] at eps = 6, for tests of 1, 25 and 100 models."""
     rows = [
-        _row(f"{what}: mean p", "0.5984", differences, _mean_p),
-        _row(f"{what}: median p", "0.6385", differences, lambda t: np.median(_single_p(t))),
+        compared(f"{what}: mean p", "0.5984", differences, _mean_p),
+        compared(f"{what}: median p", "0.6385", differences, lambda t: np.median(_single_p(t))),
     ]
     for size, paper, mean in ((25, "0.1513 (mean of 4)", 0.1513), (100, "0.1153", 0.1153)):
         if size <= len(differences):
             statistic = partial(_mean_group_p, size=size)
-            rows.append(_row(f"{what}: p of {size} models", paper, differences, statistic, mean))
+            rows.append(
+                compared(f"{what}: p of {size} models", paper, differences, statistic, mean)
+            )
     return rows
 
 
-def _row(
+def compared(
     what: str,
     paper: str,
     runs: np.ndarray,

@@ -91,11 +91,13 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt as error:
         return tell_stopped(error)
     for task in tasks:
-        _write(task, [measure.name for measure in chosen], report, args)
+        write_task(task, [measure.name for measure in chosen], report, args)
     return tell_failures(report, args.output)
 
 
-def _write(task: Task, measures: Sequence[str], report: Report, args: argparse.Namespace) -> None:
+def write_task(
+    task: Task, measures: Sequence[str], report: Report, args: argparse.Namespace
+) -> None:
     from scoring.robust.evaluation import TEST_SIZE
     from scoring.robust.precision import examples_behind_gaps
     from starting_kit_adapter.studies.robust.runs import runs_of
