@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
+import tensorflow as tf
+import zoo_of_kinds
 from corpora import dataset, examples
 from zoo_of_kinds import CLASSES, KINDS, SHAPE, initialized
 
@@ -17,6 +20,18 @@ FILE = Path(starting_kit_adapter.__file__).parent / "terminal" / "networks.json"
 # What is asked here is whether a measure has a value, not which.
 LITTLE = {"batches": 1, "batch_size": 32, "points": 3, "examples": 16, "draws": 1, "depth": 2}
 LITTLE |= {"graphs": 1, "steps": 1}
+
+
+def test_every_network_layer_and_measure_of_the_table_exists():
+    known = json.loads(FILE.read_text(encoding="utf-8"))
+    own = {"small CNN", "CNN with batch norm", "subclassed", "ViT"}
+    assert list(known) == list(KINDS)
+    for network, refusals in known.items():
+        assert network in own or callable(getattr(tf.keras.applications, network)), network
+        for measure, reason in refusals.items():
+            assert measure in {one.name for one in measures()}, measure
+            for layer in re.findall(r"for the layer \w+ \((\w+)\)", reason):
+                assert hasattr(tf.keras.layers, layer) or hasattr(zoo_of_kinds, layer), layer
 
 
 @pytest.mark.slow
