@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from pgdl_measures.data import TrainingData
-from pgdl_measures.errors import MeasureError
+from pgdl_measures.errors import NotFiniteError
 from pgdl_measures.network.compiled import Network
 
 NAN_OUTPUTS = "the model's outputs are NaN for some inputs"
@@ -22,7 +22,7 @@ class Predictions(NamedTuple):
     def checked(self) -> tf.Tensor:
         """The classes; raises where an output is NaN."""
         if self.found_nan:
-            raise MeasureError(NAN_OUTPUTS)
+            raise NotFiniteError(NAN_OUTPUTS)
         return self.classes
 
 

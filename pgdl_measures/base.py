@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pgdl_measures.errors import MeasureError, UnknownNameError
+from pgdl_measures.errors import MeasureError, NotFiniteError, UnknownNameError
 from pgdl_measures.options import check_option
 
 if TYPE_CHECKING:
@@ -141,7 +141,9 @@ class Measure:
         except (TypeError, ValueError):
             number = math.nan
         if not math.isfinite(number):
-            raise MeasureError(f"{self.name} is {value!r} for this model; expected a finite number")
+            raise NotFiniteError(
+                f"{self.name} is {value!r} for this model; expected a finite number"
+            )
         return self.sign * number
 
     def negated(self) -> Measure:

@@ -18,6 +18,10 @@ class MeasureError(PgdlError):
     """A measure cannot be computed for this model and this data."""
 
 
+class NotFiniteError(MeasureError):
+    """The model's weights, its outputs or the measure's value are NaN or infinite."""
+
+
 class UnknownNameError(PgdlError):
     """A name that is not among the known ones; the message offers the nearest."""
 

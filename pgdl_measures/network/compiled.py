@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from pgdl_measures.errors import MeasureError
+from pgdl_measures.errors import MeasureError, NotFiniteError
 from pgdl_measures.network.blocks import Block, Step, by_layer, call_name, cut, step
 from pgdl_measures.network.endings import Ending, ending
 from pgdl_measures.network.folding import folded
@@ -280,7 +280,7 @@ def _check_weights(model: tf.keras.Model) -> None:
     """NaN must not get into a network: a relu may make numbers of it."""
     for weight, array in zip(model.weights, model.get_weights()):
         if not np.isfinite(array).all():
-            raise MeasureError(f"the model's weights {weight.name} are NaN or infinite")
+            raise NotFiniteError(f"the model's weights {weight.name} are NaN or infinite")
 
 
 def _check_input_shape(model: tf.keras.Model, input_shape: tuple[int, ...]) -> None:

@@ -54,7 +54,37 @@ def test_other_callbacks_find_the_measures_and_their_values_are_those_of_the_mod
     rows = list(csv.DictReader((tmp_path / "log.csv").open()))
     assert [float(row["mixup"]) for row in rows] == pytest.approx(history["mixup"])
     assert (tmp_path / "best.h5").exists()
-    assert len(monitor.seconds) == 3
+    assert len(monitor.seconds) == 4
+
+
+def test_tensorboard_writes_them_whatever_they_are(tmp_path: Path):
+    pytest.importorskip("tensorboard")
+    from tensorflow.core.util.event_pb2 import Event
+
+    monitor = pgdl_measures.GapMonitor((INPUTS, LABELS), batches=1)
+    fit(compiled(), Spoil(), monitor, tf.keras.callbacks.TensorBoard(str(tmp_path)))
+    (path,) = (tmp_path / "train").glob("*.tfevents*")
+    records = tf.data.TFRecordDataset(str(path)).as_numpy_iterator()
+    tags = [value.tag for r in records for value in Event.FromString(r).summary.value]
+    assert tags.count("epoch_mixup") == tags.count("epoch_predicted_accuracy") == 3
+
+
+class Spoil(tf.keras.callbacks.Callback):
+    """A training that diverges in its second epoch."""
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == 1:
+            self.model.set_weights([np.full_like(w, np.nan) for w in self.model.get_weights()])
+
+
+def test_weights_that_become_nan_are_nan_in_the_logs_and_do_not_end_the_training(tmp_path, caplog):
+    monitor = pgdl_measures.GapMonitor((INPUTS, LABELS), ("mixup", "path_norm"), batches=1)
+    log = tf.keras.callbacks.CSVLogger(str(tmp_path / "log.csv"))
+    history = fit(compiled(), Spoil(), monitor, log).history
+    for name in ("mixup", "path_norm", "predicted_accuracy"):
+        assert np.isnan(history[name]).tolist() == [False, True, True]
+    assert len(list(csv.DictReader((tmp_path / "log.csv").open()))) == 3
+    assert caplog.text.count("GapMonitor: the model's weights") == 1
 
 
 def test_training_is_the_same_with_and_without_it():
@@ -70,14 +100,14 @@ def test_its_cost_is_said_unless_the_training_is_quiet(capsys):
     for verbose in (2, 0):
         monitor = pgdl_measures.GapMonitor((INPUTS, LABELS), batches=1)
         compiled().fit(INPUTS, LABELS, epochs=2, callbacks=[monitor], verbose=verbose)
-        said = "GapMonitor: 2 measurements;" in capsys.readouterr().out
+        said = "GapMonitor: 3 measurements;" in capsys.readouterr().out
         assert said == bool(verbose)
 
 
 def test_it_measures_every_so_many_epochs_and_repeats_the_last_value_between():
     monitor = pgdl_measures.GapMonitor((INPUTS, LABELS), every=2, batches=1)
     values = fit(compiled(), monitor, epochs=5).history["mixup"]
-    assert len(monitor.seconds) == 3
+    assert len(monitor.seconds) == 4  # one before the first epoch
     assert values[0] == values[1] and values[2] == values[3]
 
 
@@ -133,7 +163,17 @@ def test_a_model_of_ones_own_is_followed_and_traced_once(monkeypatch):
     assert values[-1] == pgdl_measures.complexity("mixup", batches=2)(model, (INPUTS, LABELS))
 
 
-def test_a_measure_that_does_not_apply_says_so():
+def test_a_measure_that_does_not_apply_says_so_before_the_first_batch():
     monitor = pgdl_measures.GapMonitor((INPUTS, LABELS), ("contre_gap",))
+    batches = []
+    count = tf.keras.callbacks.LambdaCallback(on_train_batch_begin=lambda *_: batches.append(1))
     with pytest.raises(MeasureError, match="contre_gap cannot be followed: the inputs have shape"):
-        fit(compiled(), monitor, epochs=1)
+        fit(compiled(), monitor, count, epochs=1)
+    assert not batches
+
+
+def test_a_measurement_that_takes_longer_than_an_epoch_is_said_once(monkeypatch, caplog):
+    clock = iter(range(0, 10**6, 1000))  # every look at the clock is as long after the last one
+    monkeypatch.setattr("time.perf_counter", lambda: float(next(clock)))
+    fit(compiled(), pgdl_measures.GapMonitor((INPUTS, LABELS), batches=1))
+    assert caplog.text.count("a measurement takes") == 1
