@@ -7,7 +7,8 @@ family at a time, so that both see the same machine; processor seconds of one th
 which depend little on what else runs. The values of both are compared too.
 
 The default settings are a quarter of 2,000 images and of the papers' 180 batches: examples are then
-drawn as often as at full size (`--examples 2000 --batches 180`). The first model of an architecture
+drawn as often as at full size (`--examples 2000 --batches 180`). `--older-processor` leaves oneDNN
+off in the version before, as TensorFlow does by itself on older processors. The first model of an architecture
 is listed apart: it pays for tracing and for what its task needs once.
 """
 
@@ -146,11 +147,17 @@ def work(folder: Path, examples: int, options: dict[str, Any]) -> None:
 class Worker:
     """A process with the code of one checkout."""
 
-    def __init__(self, checkout: Path, folder: Path, options: argparse.Namespace) -> None:
+    def __init__(
+        self, checkout: Path, folder: Path, options: argparse.Namespace, onednn: bool = True
+    ) -> None:
         command = [sys.executable, __file__, "--worker", folder, "--examples", options.examples]
         self._process = subprocess.Popen(
             [*map(str, command), "--batches", str(options.batches)],
-            env={**os.environ, "PYTHONPATH": str(checkout)},
+            env={
+                **os.environ,
+                "PYTHONPATH": str(checkout),
+                "TF_ENABLE_ONEDNN_OPTS": str(int(onednn)),
+            },
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -222,6 +229,7 @@ def main() -> None:
     """Trains the networks, then asks both versions in turns."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--before", type=Path, help="a checkout of the version to compare with")
+    parser.add_argument("--older-processor", action="store_true", help="see above")
     parser.add_argument("--examples", type=int, default=500)
     parser.add_argument("--batches", type=int, default=45)
     parser.add_argument("--models", type=int, default=2)
@@ -241,8 +249,10 @@ def main() -> None:
             families.setdefault(measure.family, []).append(measure.name)
     with tempfile.TemporaryDirectory() as folder:
         train(Path(folder), options.networks, options.models, options.examples)
-        checkouts = [*([options.before] if options.before else []), ROOT]
-        workers = [Worker(checkout.resolve(), Path(folder), options) for checkout in checkouts]
+        workers = [Worker(ROOT, Path(folder), options)]
+        if options.before:
+            onednn = not options.older_processor
+            workers.insert(0, Worker(options.before.resolve(), Path(folder), options, onednn))
         print(f"{options.examples} images of 28x28, {options.batches} batches of 128, one thread")
         if options.before:
             print("seconds of the processor before, after, and their ratio")

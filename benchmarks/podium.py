@@ -10,8 +10,9 @@ not part of this repository:
     vpm                   github.com/cadurosar/pgdl, VPM_1
 
 They need TensorFlow 2.15 or older, scikit-learn, Matplotlib and Pillow. Programs and measures get
-the same models and the same data from our loader, each in a process of its own with one thread. The
-first model is left out: it pays for tracing.
+the same models and the same data, as our ingestion program loads them, each in a process of its own
+with one thread. The first model is left out: it pays for tracing. A tau of -1 means that the values
+have opposite signs and rank alike.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def work(corpus: Path, models: int, measure: str, folder: str) -> None:
     tf.config.threading.set_inter_op_parallelism_threads(1)
     from ingestion.corpus import find_corpus
     from ingestion.data import load_dataset
-    from ingestion.models import load_model
+    from starting_kit_adapter.submission.kit_model import load_kit_model
 
     (task,) = find_corpus(corpus).tasks
     dataset = load_dataset(task.shards())
@@ -54,7 +55,7 @@ def work(corpus: Path, models: int, measure: str, folder: str) -> None:
     seconds, values = [], []
     for name in task.model_ids[: models + 1]:
         tf.keras.backend.clear_session()
-        model = load_model(task.model_folder(name))
+        model = load_kit_model(task.model_folder(name))
         start = time.process_time()
         with contextlib.redirect_stdout(sys.stderr):
             values.append(float(call(model, dataset)))
