@@ -8,8 +8,8 @@ which depend little on what else runs. The values of both are compared too.
 
 The default settings are a quarter of 2,000 images and of the papers' 180 batches: examples are then
 drawn as often as at full size (`--examples 2000 --batches 180`). `--older-processor` leaves oneDNN
-off in the version before, as TensorFlow does by itself on older processors. The first model of an architecture
-is listed apart: it pays for tracing and for what its task needs once.
+off in the version before, as TensorFlow does by itself on older processors. The first model of an
+architecture is listed apart: it pays for tracing and for what its task needs once.
 """
 
 from __future__ import annotations
