@@ -62,9 +62,13 @@ def make_split(
     images, labels = _checked(name, images, labels, images_only)
     if images.dtype == np.uint8 and scale == "unit":
         images = images / np.float32(255)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite
+        images = images.astype(np.float32)
     if not np.isfinite(images).all():
-        raise ZooError(f"{name} images have values that are NaN or infinite")
-    return Split(images.astype(np.float32), labels)
+        raise ZooError(
+            f"{name} images have values that are NaN or infinite, or too large for a float32"
+        )
+    return Split(images, labels)
 
 
 def make_lazy_split(name: str, images: np.ndarray, labels: np.ndarray) -> Split:
@@ -106,7 +110,7 @@ def _checked(
         labels = labels[:, 0]
     if labels.ndim == 2 and np.isin(labels, (0, 1)).all() and (labels.sum(axis=1) == 1).all():
         labels = labels.argmax(axis=1)  # one-hot
-    if labels.shape != (len(images),) or not np.issubdtype(labels.dtype, np.integer):
+    if labels.shape != (len(images),) or labels.dtype.kind not in "iu":
         hint = ""
         if labels.shape == (len(images),) and np.issubdtype(labels.dtype, np.floating):
             hint = "; convert them with .astype(int)"
@@ -118,6 +122,8 @@ def _checked(
         )
     if labels.min() < 0:
         raise ZooError(f"{name} labels go down to {labels.min()}; expected classes 0, 1, …")
+    if labels.max() > np.iinfo(np.int32).max:  # it would become another one
+        raise ZooError(f"{name} labels go up to {labels.max()}; expected classes 0, 1, …")
     if images.dtype != np.uint8 and not np.issubdtype(images.dtype, np.floating):
         raise ZooError(f"{name} images are {images.dtype}; expected bytes or floats")
     return images, labels.astype(np.int32)

@@ -107,6 +107,8 @@ def _are(known: Sequence[weakref.ref[Any]], parts: Sequence[Any]) -> bool:
 
 def _checksum(array: np.ndarray) -> int:
     """Arrays can be changed in place, and then they are other data."""
+    if array.dtype.kind not in "fiub":  # dates and objects tell no bytes; they are refused later
+        return zlib.crc32(array.tobytes())
     return zlib.crc32(np.ascontiguousarray(array).data)
 
 
@@ -182,14 +184,16 @@ def check_images(shape: Sequence[int], channels: Collection[int] | None = None) 
 def _not_finite(inputs: np.ndarray, before: int) -> str:
     """NaN must not get into a network: a relu or a maximum may make numbers of it."""
     finite = np.isfinite(inputs.reshape(len(inputs), -1)).all(axis=1)
-    return f"the inputs of example {before + int(np.argmin(finite))} are NaN or infinite"
+    number = before + int(np.argmin(finite))
+    return f"the inputs of example {number} are NaN or infinite, or too large for a float32"
 
 
 def _inputs(inputs: np.ndarray) -> np.ndarray:
-    """As a network takes them: Keras makes floats of bytes and does not scale them."""
+    """As a network takes them, float32: Keras makes floats of bytes and does not scale them."""
     if inputs.dtype.kind not in "fiub":
         raise MeasureError(f"the inputs have type {inputs.dtype}; expected numbers")
-    return inputs if inputs.dtype.kind == "f" else inputs.astype(np.float32)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is told
+        return inputs.astype(np.float32, copy=False)
 
 
 def _labels(labels: np.ndarray) -> np.ndarray:
@@ -213,4 +217,8 @@ def _labels(labels: np.ndarray) -> np.ndarray:
             f"the labels are numbers such as {broken:g}, as in regression; measures need "
             "a classifier, with labels 0, 1, …"
         )
+    limits = np.iinfo(np.int32)  # a label beyond them would become another one
+    beyond = labels[(labels < limits.min) | (labels > limits.max)]
+    if len(beyond):
+        raise MeasureError(f"the labels have values such as {beyond[0]}; expected classes 0, 1, …")
     return labels

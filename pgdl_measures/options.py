@@ -53,7 +53,8 @@ LISTS: dict[str, tuple[str, ...]] = {  # of words: a list, or a text with commas
     ),
 }
 
-INCREASING = ("magnitudes",)  # a list of numbers
+# A list of numbers. At the magnitude 1 of mixup the second example has replaced the first.
+INCREASING: dict[str, tuple[float, float]] = {"magnitudes": (0, 1)}
 
 
 def check_option(measure: str, option: str, value: Any, default: Any) -> None:
@@ -77,7 +78,7 @@ def check_option(measure: str, option: str, value: Any, default: Any) -> None:
     elif option in LISTS:
         expected = _list(value, LISTS[option])
     elif option in INCREASING:
-        expected = "" if _increasing(value) else "a list of increasing numbers"
+        expected = _increasing(value, *INCREASING[option])
     if expected:
         raise MeasureError(f"{measure}: {option} is {value!r}; expected {expected}")
 
@@ -111,8 +112,11 @@ def _one_of(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _increasing(value: Any) -> bool:
-    if not isinstance(value, (list, tuple)) or not value:
-        return False
-    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in value)
-    return numbers and all(map(math.isfinite, value)) and list(value) == sorted(set(value))
+def _increasing(value: Any, low: float, high: float) -> str:
+    """The same for a list of increasing numbers."""
+    numbers = isinstance(value, (list, tuple)) and not any(
+        _number(v, float, low, high) for v in value
+    )
+    if numbers and value and list(value) == sorted(set(value)):
+        return ""
+    return f"a list of increasing numbers from {low} to {high}"

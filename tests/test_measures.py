@@ -266,6 +266,26 @@ def test_inputs_that_are_no_numbers_are_named():
         complexity("mixup")(model, dataset(inputs, labels))
 
 
+@pytest.mark.parametrize(
+    ("inputs", "labels", "message"),
+    [
+        (1e300, 0, "inputs of example 600 are NaN or infinite, or too large for a float32"),
+        (0.0, 2**32, "labels have values such as 4294967296; expected classes 0, 1"),
+        (0.0, -(2**32), "labels have values such as -4294967296; expected classes"),
+        (0.0, np.datetime64("2026-01-01"), "labels have type datetime64"),
+        (np.datetime64("2026-01-01"), 0, "inputs have type datetime64"),
+    ],
+)
+def test_what_a_float32_or_an_int32_does_not_hold_is_told_and_not_made_another_number(
+    inputs, labels, message
+):
+    model, x, y = _anything()
+    x, y = x.astype(np.asarray(inputs).dtype), y.astype(np.asarray(labels).dtype)
+    x[600], y[600] = inputs, labels
+    with pytest.raises(MeasureError, match=message):
+        complexity("mixup")(model, (x, y))
+
+
 def test_what_is_no_model_is_said():
     _, inputs, labels = _anything()
     with pytest.raises(

@@ -50,9 +50,17 @@ def test_the_words_are_those_that_the_code_knows():
         ("adversarial_pvalue", "padding", 3, "auto, upsample or circular"),
         ("contre_gap", "operations", "Rotate, Blur", "some of AutoContrast, .*"),
         ("contre_gap", "operations", 5, "some of AutoContrast, .*"),
-        ("gi_intra_l0", "magnitudes", [0, 0.2, 0.1], "a list of increasing numbers"),
-        ("gi_intra_l0", "magnitudes", [], "a list of increasing numbers"),
-        ("gi_intra_l0", "magnitudes", 0.5, "a list of increasing numbers"),
+        ("gi_intra_l0", "magnitudes", [0, 0.2, 0.1], "a list of increasing numbers from 0 to 1"),
+        ("gi_intra_l0", "magnitudes", [0, 5], "a list of increasing numbers from 0 to 1"),
+        ("gi_intra_l0", "magnitudes", [-0.1, 0.5], "a list of increasing numbers from 0 to 1"),
+        (
+            "gi_intra_l0",
+            "magnitudes",
+            [0, float("nan")],
+            "a list of increasing numbers from 0 to 1",
+        ),
+        ("gi_intra_l0", "magnitudes", [], "a list of increasing numbers from 0 to 1"),
+        ("gi_intra_l0", "magnitudes", 0.5, "a list of increasing numbers from 0 to 1"),
     ],
 )
 def test_a_value_out_of_range_is_named(measure, option, value, expected):

@@ -18,7 +18,7 @@ _AGREE = 0.5  # mean Kendall's tau between measures
 
 def chance_accuracy(labels: np.ndarray, classes: int) -> float:
     """The accuracy of always naming the commonest class, or of guessing if that is more."""
-    return max(1 / classes, float(np.bincount(labels).max()) / len(labels))
+    return max(1 / classes, float(np.unique(labels, return_counts=True)[1].max()) / len(labels))
 
 
 def near_chance(accuracy: float, chance: float, examples: int) -> bool:

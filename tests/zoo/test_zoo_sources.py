@@ -78,6 +78,10 @@ def test_a_source_that_is_none_is_named(source: str, message: str) -> None:
         ({"y_test": LABELS[:3] - 1}, "test labels go down to -1"),
         ({"x_test": IMAGES[:3, :2]}, r"test images \(2, 5, 1\)"),
         ({"x_train": IMAGES * np.nan}, "training images have values that are NaN or infinite"),
+        ({"x_train": IMAGES + 1e300}, "NaN or infinite, or too large for a float32"),
+        ({"y_train": LABELS + 2**32}, "training labels go up to 4294967"),
+        ({"y_train": LABELS.astype("datetime64[D]")}, "type datetime64"),
+        ({"y_train": LABELS.astype("timedelta64[D]")}, "type timedelta64"),
         ({"x_train": IMAGES.astype(np.int64)}, "are int64; expected bytes or floats"),
     ],
 )
