@@ -30,13 +30,17 @@ _OPS = "keras.src.ops"
 _TRAINING = re.compile(
     r"seed|(query|key|value)_shape|synchronized|.*_(initializer|regularizer|constraint)"
 )
+# Arguments that a class has under another name in the other Keras: Keras 2's, and Keras 3's.
+_RENAMED = {"LeakyReLU": ("alpha", "negative_slope")}
 _HARMLESS = (
     "renorm_momentum",
     "implementation",
     "build_input_shape",
     "fused",
     "zero_output_for_mask",
+    "input_length",
 )
+_NOTHING = {"groups": 1}  # values that change nothing where a class of this Keras has no such thing
 
 
 def checked_config(saved: Any, path: Path, custom: Custom | None = None) -> dict[str, Any]:
@@ -147,9 +151,12 @@ class _Checker(ValueChecker):
         for key, value in saved.items():
             if _TRAINING.fullmatch(str(key)):
                 continue
+            if known and key not in known and key in _RENAMED.get(cls.__name__, ()):
+                (key,) = (name for name in _RENAMED[cls.__name__] if name in known)
             if known and key not in known:
                 # Of another version of Keras: harmless where it says that something is not so.
-                if value not in (None, False, [], {}, "channels_last") and key not in _HARMLESS:
+                is_default = value in (None, False, [], {}, "channels_last")
+                if not (is_default or key in _HARMLESS or _NOTHING.get(key) == value):
                     raise self._error(
                         f"{where}: {short(key)} is not an argument of {cls.__name__} in this "
                         f"version of Keras; found {short(value)}"

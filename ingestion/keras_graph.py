@@ -18,7 +18,7 @@ from ingestion.errors import CorpusError, first_line
 from ingestion.keras_calls import MODELS, first_calls, output_of, resolved, values_of
 from ingestion.keras_config import CUSTOM, OPERATION_LAYERS, checked_config
 from ingestion.keras_names import counted, snake_case
-from ingestion.keras_operations import operation, tensorflow_function
+from ingestion.keras_operations import IS_KERAS3, operation, tensorflow_function
 from ingestion.stock_layers import stock_class
 
 
@@ -195,7 +195,12 @@ class _Builder:
             raise CorpusError(
                 self._path, f"layer {name} ({entry['class_name']}): {first_line(error)}"
             ) from error
-        return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+        found = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+        if IS_KERAS3 and (entry["class_name"] in OPERATION_LAYERS or _is_operation(entry)):
+            for output in found:  # the name that Keras makes up may be that of a layer in the file
+                if isinstance(output, tf.keras.KerasTensor):
+                    output._keras_history.operation.name = entry["config"]["name"]
+        return found
 
 
 def _takes_name(cls: Any) -> bool:

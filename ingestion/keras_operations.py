@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from ingestion.keras_names import snake_case
@@ -107,9 +108,21 @@ def tensorflow_function(name: str) -> Callable[..., Any]:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         said = {renamed.get(k, k): v for k, v in kwargs.items() if k != "name" and v is not None}
+        if "x1" in renamed.values():
+            said.update(zip(("x1", "x2"), args))
+            return function(**_with_arrays(said))
         return function(*args, **said)
 
     return call
+
+
+def _with_arrays(said: dict[str, Any]) -> dict[str, Any]:
+    """A constant beside a tensor is a list in a file; Keras 3 takes it as an array of its type."""
+    types = [value.dtype for value in said.values() if hasattr(value, "dtype")]
+    return {
+        key: np.asarray(value, types[0]) if isinstance(value, list) and types else value
+        for key, value in said.items()
+    }
 
 
 def _class(name: str) -> Any:

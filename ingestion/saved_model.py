@@ -17,6 +17,7 @@ import tensorflow as tf
 from ingestion.errors import CorpusError, first_line
 from ingestion.hdf5 import checked_numbers
 from ingestion.keras_graph import Graph, Leaf
+from ingestion.weights import either_keras
 from scoring.files import parse_json
 
 _METADATA = "keras_metadata.pb"
@@ -70,8 +71,8 @@ def _set_leaf(
     shapes = checkpoint.get_variable_to_shape_map()
     arrays = []
     for weight in leaf.layer.weights:
-        own = (getattr(weight, "path", None) or weight.name).split(":")[0].split("/")
-        scores = {key: _common_end(own, name.split("/")) for key, name in found.items()}
+        own = _parts_of((getattr(weight, "path", None) or weight.name).split(":")[0])
+        scores = {key: _common_end(own, _parts_of(name)) for key, name in found.items()}
         best = [key for key in scores if scores[key] == max(scores.values()) > 0]
         best = by_attribute.get(id(weight), best)
         if len(best) != 1 or tuple(shapes.get(best[0], ())) != tuple(weight.shape):
@@ -142,6 +143,11 @@ def _parts(holder: Any) -> dict[str, Any]:
     if isinstance(holder, dict):
         return {str(key): value for key, value in holder.items()}
     return {str(number): value for number, value in enumerate(holder)}
+
+
+def _parts_of(name: str) -> list[str]:
+    *path, last = name.split("/")
+    return [*path, either_keras(last)]
 
 
 def _common_end(one: list[str], two: list[str]) -> int:

@@ -64,7 +64,7 @@ def read_named_weights(path: Path, layer: str, expected: Sequence[tuple[str, Sha
             raise CorpusError(path, f"has no weights of the layer {layer}")
         found = _weight_names(root, layer, path)
         last = [name.split("/")[-1].split(":")[0] for name in found]
-        if last != [name for name, _ in expected]:
+        if [*map(either_keras, last)] != [either_keras(name) for name, _ in expected]:
             raise CorpusError(
                 path,
                 f"layer {layer} has the weights {_some(last)}; "
@@ -74,6 +74,11 @@ def read_named_weights(path: Path, layer: str, expected: Sequence[tuple[str, Sha
             read_array(root[layer], name, shape, path, f"layer {layer}")
             for name, (_, shape) in zip(found, expected)
         ]
+
+
+def either_keras(name: str) -> str:
+    """The kernel of a depthwise convolution has a name of its own in Keras 2."""
+    return "kernel" if name == "depthwise_kernel" else name
 
 
 def write_weights(path: Path, layers: Sequence[tuple[str, Sequence[tuple[str, Any]]]]) -> None:
