@@ -5,7 +5,8 @@ that Ctrl-C reaches the parent alone. CHANNEL names two file descriptors that it
 
 - a connection to the parent, over which both send messages;
 - a lifeline, a pipe that only the parent holds open. It closes when the parent ends, however that
-  happens, and the child then ends itself.
+  happens, and the child then ends itself. Where it cannot, because code that never returns lets no
+  other thread of Python run, a shell beside it ends it a moment later.
 
 A process that the child started may leave its session (`setsid`) and so escape a signal to it. On
 Linux such processes are found by a variable of their environment, which they inherit.
@@ -29,6 +30,10 @@ from pathlib import Path
 _FAMILY = "PGDL_PROCESS_FAMILY"  # the environment variable that marks a child and its descendants
 _ROUNDS = 20  # of looking for descendants, which may start others meanwhile
 _TAIL = 2000  # characters kept of what a child wrote
+
+# In the group of the child, but no child of it, for which it might wait: ends the group, itself
+# included, after the lifeline has closed. The child has a second to end what has left the group.
+_GUARD = "exec 3<&0; { read -r nothing <&3; sleep 1; kill -s KILL 0; } &"
 
 _PROC = Path("/proc")
 
@@ -146,6 +151,8 @@ def connect_to_parent(channel: str) -> Connection:
     for descriptor in (connection, lifeline):
         os.set_inheritable(descriptor, False)  # not for processes that the child starts
     threading.Thread(target=_end_with_parent, args=(lifeline,), daemon=True).start()
+    null = subprocess.DEVNULL
+    subprocess.run(["/bin/sh", "-c", _GUARD], stdin=lifeline, stdout=null, stderr=null, check=True)
     return Connection(connection)
 
 

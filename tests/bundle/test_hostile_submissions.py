@@ -209,6 +209,24 @@ def test_stopping_the_program_ends_the_submission(number, small_corpus, mark, tm
     assert not running(mark)
 
 
+@linux
+@pytest.mark.parametrize("work", ["time.sleep(600)", "re.match('(a+)+$', 1000 * 'a' + 'b')"])
+def test_a_submission_ends_though_the_program_was_killed_and_could_not_end_it(
+    work, small_corpus, tmp_path
+):
+    """SIGKILL, as when memory runs out; the second submission lets no other thread run."""
+    pid = tmp_path / "pid"
+    source = f"import os, re, time\nopen({str(pid)!r}, 'w').write(str(os.getpid()))\n{work}\n"
+    process = start(small_corpus, tmp_path, tensorflow=source)
+    deadline = time.monotonic() + PATIENCE
+    while not pid.exists() or not pid.read_text():
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.1)
+    process.kill()
+    process.communicate(timeout=PATIENCE)
+    assert_ended(int(pid.read_text()))
+
+
 def test_a_submission_whose_process_closes_its_ears_is_told(small_corpus, tmp_path):
     source = "import os, time\nos.closerange(3, 64)\ntime.sleep(600)\n"
     code, told = ingest(small_corpus, tmp_path, tensorflow=source)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 
@@ -20,6 +21,8 @@ def main(channel: str, word: str) -> None:
             connection.recv()
     else:
         connection.send(grandchild(word))
+        if word == "busy":  # for ever, and no other thread of Python's gets a turn
+            re.match("(a+)+$", 1000 * "a" + "b")
     time.sleep(3600)
 
 

@@ -39,7 +39,7 @@ def test_what_a_child_started_ends_with_it_even_in_a_session_of_its_own(word: st
     assert_ended(child.pid, grandchild)
 
 
-@pytest.mark.parametrize("word", ["fork", "setsid", "daemon"])
+@pytest.mark.parametrize("word", ["fork", "setsid", "daemon", "busy"])
 def test_children_end_when_their_parent_is_killed(word: str) -> None:
     parent = subprocess.Popen(
         [sys.executable, str(HERE / "obedient_child.py"), "parent", word],
