@@ -112,6 +112,8 @@ class _Builder:
         axis = config.get("axis")
         if kind == "BatchNormalization" and isinstance(axis, list) and len(axis) == 1:
             config = {**config, "axis": axis[0]}
+        if IS_KERAS3 and module != CUSTOM:  # Keras 2 writes the input shape into the first layer
+            config = {k: v for k, v in config.items() if k != "batch_input_shape"}
         try:
             arguments = values_of(config)
             if module == CUSTOM and not _takes_name(cls):

@@ -24,6 +24,11 @@ def layer_names(model: Any) -> list[str]:
     return counted([re.sub(r"_\d+$", "", layer.name) for layer in model.layers])
 
 
+def safe_name(layer: str) -> str:
+    """The name of a layer without slashes, which Keras 3 refuses; Keras 2 has `conv1/conv`."""
+    return layer.replace("/", "_")
+
+
 def counted(kinds: Sequence[str]) -> list[str]:
     """Each kind with its number, from the second of it on."""
     counts: Counter[str] = Counter()

@@ -18,6 +18,7 @@ import tensorflow as tf
 from ingestion.custom import Custom
 from ingestion.errors import CorpusError
 from ingestion.keras_calls import tensor_of
+from ingestion.keras_names import safe_name
 from ingestion.stock_layers import is_stock_module
 
 DEEPEST = 64  # models in models, lists in lists
@@ -138,7 +139,7 @@ class ValueChecker(ABC):
             raise self._error(f"{where} has the name {short(name)}; expected letters and digits")
         if len(name) > 200 or {".", ".."} & set(name.split("/")):
             raise self._error(f"{where} has the name {short(name)}, which is no name of a layer")
-        return name
+        return safe_name(name)
 
     def _history(self, history: Any, where: str) -> list[Any]:
         """Which output of which call of which layer a tensor is."""
@@ -147,7 +148,7 @@ class ValueChecker(ABC):
             if isinstance(name, str) and all(
                 type(i) is int and 0 <= i < 1000 for i in (node, tensor)
             ):
-                return [name, node, tensor]
+                return [safe_name(name), node, tensor]
         raise self._error(f"{where} takes {short(history)}; expected [layer, call, output]")
 
 

@@ -17,6 +17,7 @@ import tensorflow as tf
 from ingestion.errors import CorpusError, first_line
 from ingestion.hdf5 import checked_numbers
 from ingestion.keras_graph import Graph, Leaf
+from ingestion.keras_names import safe_name
 from ingestion.weights import either_keras
 from scoring.files import parse_json
 
@@ -41,7 +42,7 @@ def saved_model_config(folder: Path) -> Any:
 def read_saved_model(folder: Path, graph: Graph) -> None:
     """Sets the weights of a network that was built from `saved_model_config`."""
     names = {
-        (path.rpartition(".")[0], content["name"]): path
+        (path.rpartition(".")[0], safe_name(content["name"])): path
         for path, content in _objects(folder).items()
         if isinstance(content, dict) and isinstance(content.get("name"), str)
     }

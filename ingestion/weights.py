@@ -8,7 +8,7 @@ the group `model_weights`.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from ingestion.errors import CorpusError, check_file
 from ingestion.hdf5 import Shape, member, names, opened, read_array
+from ingestion.keras_names import safe_name
 
 Expected = tuple[str, list[Shape]]  # the name of a layer and the shapes of its weights
 
@@ -38,10 +39,11 @@ def read_weights(
                 path,
                 f"has weights of {len(found)} layers; the model has {len(layers)} layers with some",
             )
-        missing = [name for name, _ in layers if name not in found]
+        stored = {name: _stored_name(name, found) for name, _ in layers}
+        missing = [name for name, there in stored.items() if there not in found]
         if by_name and missing:
             raise CorpusError(path, f"has no weights of the layers {', '.join(missing[:8])}")
-        order = [name for name, _ in layers] if by_name else list(found)
+        order = [stored[name] for name, _ in layers] if by_name else list(found)
         for name, (expected, shapes) in zip(order, layers):
             declared = [_declared(root, name, weight, path) for weight in found[name]]
             if declared != shapes:
@@ -60,7 +62,9 @@ def read_weights(
 def read_named_weights(path: Path, layer: str, expected: Sequence[tuple[str, Shape]]) -> list[Any]:
     """The weights of one layer of a whole model, whose last names must be those expected."""
     with _root(path) as root:
-        if layer not in names(root, "layer_names", path):
+        known = names(root, "layer_names", path)
+        layer = _stored_name(layer, known)
+        if layer not in known:
             raise CorpusError(path, f"has no weights of the layer {layer}")
         found = _weight_names(root, layer, path)
         last = [name.split("/")[-1].split(":")[0] for name in found]
@@ -74,6 +78,13 @@ def read_named_weights(path: Path, layer: str, expected: Sequence[tuple[str, Sha
             read_array(root[layer], name, shape, path, f"layer {layer}")
             for name, (_, shape) in zip(found, expected)
         ]
+
+
+def _stored_name(layer: str, known: Collection[str]) -> str:
+    """The name of a layer in the file, where Keras 2 may have written `conv1/conv`."""
+    if layer in known:
+        return layer
+    return next((name for name in known if safe_name(name) == safe_name(layer)), layer)
 
 
 def either_keras(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -49,6 +50,26 @@ def residual() -> tf.keras.Model:
     gate = layers.Dense(4, activation="sigmoid")(layers.GlobalAveragePooling2D(keepdims=True)(x))
     x = layers.Concatenate()([layers.Multiply()([x, gate]), inputs])
     return tf.keras.Model(inputs, layers.Dense(CLASSES)(layers.GlobalMaxPooling2D()(x)))
+
+
+def first_layer_with_shape() -> tf.keras.Model:
+    """As most tutorials of Keras 2 begin a model."""
+    with_shape = {"input_shape": SHAPE}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Keras 3 prefers an Input
+        first = layers.Conv2D(4, 3, **with_shape)
+    model = [first, layers.Conv2DTranspose(4, 3), layers.ELU(), layers.UpSampling2D()]
+    return tf.keras.Sequential([*model, layers.GlobalAveragePooling2D(), layers.Dense(CLASSES)])
+
+
+def named_with_slashes() -> tf.keras.Model:
+    """Keras 2 allows slashes in names, and DenseNet has them there."""
+    slash = "_" if IS_KERAS3 else "/"
+    inputs = tf.keras.Input(SHAPE)
+    x = layers.Conv2D(4, 3, name=f"conv1{slash}conv")(inputs)
+    x = layers.BatchNormalization(name=f"conv1{slash}bn")(x)
+    x = layers.Add(name=f"conv1{slash}add")([x, layers.Conv2D(4, 1, name=f"conv2{slash}conv")(x)])
+    return tf.keras.Model(inputs, layers.Dense(CLASSES)(layers.GlobalAveragePooling2D()(x)))
 
 
 def nested() -> tf.keras.Model:
@@ -116,6 +137,8 @@ def double() -> tf.keras.Model:
 NETWORKS: dict[str, Callable[[], tf.keras.Model]] = {
     "chain": chain,
     "residual": residual,
+    "first layer with shape": first_layer_with_shape,
+    "named with slashes": named_with_slashes,
     "nested": nested,
     "shared": shared,
     "transformer": transformer,
