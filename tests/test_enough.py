@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -64,6 +66,16 @@ def test_networks_that_are_alike_get_all_batches():
         measure.on(subject)
         used.append(subject.batches)
     assert used == [180] * 6
+
+
+def test_the_seconds_of_a_measure_are_not_counted_twice():
+    dataset = (INPUTS.copy(), LABELS)
+    measure = complexity("gi_intra_l0", batch_size=16, batches="enough")
+    for noise in (0.0, 4.0, 0.5, 8.0, 1.0):
+        subject = Subject(model(noise), dataset)
+        start = time.perf_counter()
+        measure.on(subject)
+        assert subject.reused_seconds < 0.2 * (time.perf_counter() - start)
 
 
 def test_another_word_is_refused():
