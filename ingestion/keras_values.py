@@ -20,6 +20,7 @@ from ingestion.errors import CorpusError
 from ingestion.keras_calls import tensor_of
 from ingestion.keras_names import safe_name
 from ingestion.stock_layers import is_stock_module
+from scoring.files import short
 
 DEEPEST = 64  # models in models, lists in lists
 _LARGEST = 10**7  # of a number that says how large a layer is
@@ -155,9 +156,3 @@ class ValueChecker(ABC):
 def written(module: str, kind: Any, config: Any, registered: str | None = None) -> dict[str, Any]:
     """An object as Keras 3 writes it."""
     return {"module": module, "class_name": kind, "config": config, "registered_name": registered}
-
-
-def short(value: Any) -> str:
-    """A value in an error message."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."

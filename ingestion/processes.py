@@ -214,3 +214,15 @@ def _environment(pid: int) -> bytes:
         return (_PROC / str(pid) / "environ").read_bytes()
     except OSError:  # ended, or of another user
         return b""
+
+
+def memory_refusal() -> str | None:
+    """Why memory cannot be limited on this system; None where it can."""
+    if Path("/proc/self/statm").exists():
+        return None
+    return "a memory limit needs /proc, which only Linux has"
+
+
+def gigabytes(count: int) -> str:
+    """Bytes as a message says them."""
+    return f"{count / 1024**3:.2f} GB"

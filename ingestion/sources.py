@@ -11,7 +11,7 @@ import numpy as np
 
 from ingestion.array_forms import make_data, make_lazy_split
 from ingestion.arrays import Data, Split, stratified_order
-from ingestion.errors import ZooError
+from ingestion.errors import ZooError, first_line
 from ingestion.large_arrays import new_array
 from ingestion.npz import has_array, read_arrays
 
@@ -132,7 +132,7 @@ def _tfds(name: str, part: str, image_size: int | None, resize: str) -> _Arrays:
         ) from error
     except (OSError, ValueError, AssertionError, tfds.download.DownloadError) as error:
         raise ZooError(
-            f"cannot get the data set {name!r} ({_first_line(error)}). Where there is network, run "
+            f"cannot get the data set {name!r} ({first_line(error)}). Where there is network, run "
             f"`python -c \"import tensorflow_datasets as tfds; tfds.load('{name}')\"`, bring the "
             "folder that it fills (~/tensorflow_datasets) here, and name it in TFDS_DATA_DIR"
         ) from error
@@ -202,8 +202,3 @@ def _short_side(image: Any, size: int) -> Any:
     return tf.image.resize_with_crop_or_pad(
         tf.image.resize(image, scaled, antialias=True), size, size
     )
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

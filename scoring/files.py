@@ -21,12 +21,19 @@ from scoring.errors import ScoringError
 _JUNK = (".DS_Store", "__MACOSX", "._")  # what macOS leaves in folders and archives
 _LENGTH = struct.Struct("<Q")
 _DIGITS = 300  # a float holds integers of up to 308
+_LONGEST = 80  # characters of a value in a message
 _LARGEST_JSON = 1 << 28  # bytes; 5,000 models of 10 hyperparameters have a hundredth of that
 
 
 def is_junk(path: Path) -> bool:
     """True for files of the operating system, which are not part of a corpus."""
     return path.name.startswith(_JUNK)
+
+
+def short(value: Any) -> str:
+    """A value in a message."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def parse_json(data: bytes | str) -> Any:

@@ -14,19 +14,17 @@ from typing import Any
 
 from ingestion.corpus import KERAS_CONFIG
 from ingestion.run.digests import digest
+from pgdl_measures.network.inference import TRAINING_ONLY
 from scoring.files import load_json
 
 _NAMES = re.compile("name")
-_TRAINING_ONLY = re.compile(
-    "name|trainable|seed|rate|stddev|noise_shape|momentum|.*_(initializer|regularizer|constraint)"
-)
 
 
 def architecture(folder: Path) -> str:
     """A digest of what is computed; a configuration that cannot be read is like no other."""
     try:
         config = load_json(folder / "config.json")
-        return _digest(config, _TRAINING_ONLY)
+        return _digest(config, TRAINING_ONLY)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return str(folder)
 

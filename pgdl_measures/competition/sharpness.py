@@ -24,7 +24,7 @@ from pgdl_measures.base import Subject
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network.compiled import Network
 from pgdl_measures.norms.fused import FusedNetwork, fused_network
-from pgdl_measures.norms.sampling import sample
+from pgdl_measures.norms.sampling import count_wrong, sample
 
 _LARGEST = 2.0
 _TARGET = 0.1
@@ -62,13 +62,9 @@ def _build(fused: FusedNetwork, network: Network) -> Any:
         return fused.run(x, weights[:count], weights[count:])
 
     def accuracy(inputs: tf.Tensor, labels: tf.Tensor, weights: list[tf.Tensor]) -> tf.Tensor:
-        hits = tf.constant(0)
-        for start in tf.range(0, tf.shape(labels)[0], network.forward_batch):
-            tf.autograph.experimental.set_loop_options(parallel_iterations=1)
-            now = slice(start, start + network.forward_batch)
-            predicted = tf.argmax(outputs(inputs[now], weights), axis=-1, output_type=tf.int32)
-            hits += tf.math.count_nonzero(predicted == labels[now], dtype=tf.int32)
-        return tf.cast(hits, tf.float32) / tf.cast(tf.shape(labels)[0], tf.float32)
+        wrong = count_wrong(fused, network, inputs, labels, weights[:count], weights[count:])
+        total = tf.shape(labels)[0]
+        return tf.cast(total - wrong, tf.float32) / tf.cast(total, tf.float32)
 
     def climbed(
         x: tf.Tensor, y: tf.Tensor, weights: list[tf.Tensor], box: list[tf.Tensor], alpha: tf.Tensor

@@ -21,6 +21,7 @@ import tensorflow as tf
 
 from pgdl_measures.network.folding import folded_calls
 from pgdl_measures.network.graph import Call, Graph, Ref
+from pgdl_measures.network.inference import IDENTITIES
 
 Step = Callable[[tf.Tensor], tf.Tensor]
 
@@ -29,9 +30,7 @@ _FOLLOWING = {
     *("Activation", "ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"),
     *("BatchNormalization", "GroupNormalization", "LayerNormalization", "LayerScale"),
     *("RMSNormalization", "SyncBatchNormalization", "UnitNormalization"),
-    *("ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise"),
-    *("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "StochasticDepth"),
-    *("Identity", "Cast"),
+    *(*IDENTITIES, "StochasticDepth", "Identity", "Cast"),
 }
 # What belongs to the layer after it; also what draws at random in training.
 _PRECEDING = {

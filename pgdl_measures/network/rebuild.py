@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +17,7 @@ import numpy as np
 import tensorflow as tf
 
 from pgdl_measures.network.graph import Call, Graph, Ref, stock_class, takes_training
+from pgdl_measures.network.inference import TRAINING_ONLY
 
 _layers = tf.keras.layers
 
@@ -39,11 +39,6 @@ AFFINE_THEN_ACTIVATION = _known(
     "Conv1D", "Conv2D", "Dense", "DepthwiseConv2D", "EinsumDense", "SeparableConv2D"
 )
 _AFFINE_OPERATIONS = ("Add", "Subtract", "Concatenate")
-
-# What decides nothing at inference.
-_TRAINING_ONLY = re.compile(
-    "name|trainable|seed|rate|stddev|noise_shape|momentum|.*_(initializer|regularizer|constraint)"
-)
 
 
 class KerasStep:
@@ -200,7 +195,7 @@ def _nameless(config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: _nameless_inside(value)
         for key, value in config.items()
-        if not _TRAINING_ONLY.fullmatch(key)
+        if not TRAINING_ONLY.fullmatch(key)
     }
 
 

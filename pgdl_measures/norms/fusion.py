@@ -19,23 +19,13 @@ import tensorflow as tf
 from pgdl_measures.network.compiled import Network
 from pgdl_measures.network.endings import Ending
 from pgdl_measures.network.graph import Call, is_stock
+from pgdl_measures.network.inference import IDENTITIES
 from pgdl_measures.network.rebuild import is_linear
 from pgdl_measures.norms.kernels import Geometry, channels_last, kernel_geometry, matrix_axes
 
 _layers = tf.keras.layers
-_IDENTITIES = tuple(
-    getattr(_layers, name)
-    for name in (
-        "ActivityRegularization",
-        "AlphaDropout",
-        "Dropout",
-        "GaussianDropout",
-        "GaussianNoise",
-        "SpatialDropout1D",
-        "SpatialDropout2D",
-    )
-    if hasattr(_layers, name)  # not every version of Keras has all
-)
+# Not every version of Keras has all.
+_IDENTITIES = tuple(getattr(_layers, name) for name in IDENTITIES if hasattr(_layers, name))
 _WITHOUT_KERNELS = (_layers.Normalization, _layers.PReLU)  # their weights are not kernels
 
 

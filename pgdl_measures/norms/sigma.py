@@ -35,7 +35,7 @@ from pgdl_measures.base import Subject
 from pgdl_measures.errors import MeasureError, UnknownNameError
 from pgdl_measures.network.compiled import Network
 from pgdl_measures.norms.fused import FusedNetwork, fused_network
-from pgdl_measures.norms.sampling import sample
+from pgdl_measures.norms.sampling import count_wrong, sample
 from pgdl_measures.options import WORDS
 
 EPSILON = 1e-3
@@ -98,13 +98,7 @@ def _build(fused: FusedNetwork, network: Network, magnitude_aware: bool, noise: 
     def errors(
         inputs: tf.Tensor, labels: tf.Tensor, kernels: list[tf.Tensor], biases: list[tf.Tensor]
     ) -> tf.Tensor:
-        wrong = tf.constant(0)
-        for start in tf.range(0, tf.shape(labels)[0], network.forward_batch):
-            tf.autograph.experimental.set_loop_options(parallel_iterations=1)
-            now = slice(start, start + network.forward_batch)
-            outputs = fused.run(inputs[now], kernels, biases)
-            predicted = tf.argmax(outputs, axis=-1, output_type=tf.int32)
-            wrong += tf.math.count_nonzero(predicted != labels[now], dtype=tf.int32)
+        wrong = count_wrong(fused, network, inputs, labels, kernels, biases)
         return tf.cast(wrong, tf.float32) / tf.cast(tf.shape(labels)[0], tf.float32)
 
     scalar = tf.TensorSpec([], tf.int32)

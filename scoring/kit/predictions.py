@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring.errors import ExceededError, ScoringError
-from scoring.files import is_junk, model_name, read_json_object
+from scoring.files import is_junk, model_name, read_json_object, short
 from scoring.kit.reference import Reference
 
 SUFFIX = ".predict"
@@ -97,7 +97,7 @@ def read_predictions(path: str | Path) -> dict[str, float]:
                 key for key in content if key != model_name(key) and model_name(key) in content
             ],
             "not a finite number:": [
-                f"{model_name(key)} ({_short(value)})"
+                f"{model_name(key)} ({short(value)})"
                 for key, value in content.items()
                 if not _is_number(value)
             ],
@@ -139,8 +139,3 @@ def _is_number(value: Any) -> bool:
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring.errors import ScoringError
-from scoring.files import is_junk, model_name, read_json_object
+from scoring.files import is_junk, model_name, read_json_object, short
 
 FILE_NAME = "model_configs.json"
 
@@ -148,27 +148,27 @@ def _models(path: Path) -> dict[str, Any]:
 def _section(config: Any, name: str, where: str) -> dict[str, Any]:
     section = config.get(name) if isinstance(config, dict) else None
     if not isinstance(section, dict):
-        raise ScoringError(f"{where} has no {name!r}; found {_short(config)}")
+        raise ScoringError(f"{where} has no {name!r}; found {short(config)}")
     return section
 
 
 def _possible_values(spec: Any, where: str) -> list[Any]:
     values = spec.get("possible_values") if isinstance(spec, dict) else None
     if not isinstance(values, list) or not values:
-        raise ScoringError(f"{where} has no list of 'possible_values'; found {_short(spec)}")
+        raise ScoringError(f"{where} has no list of 'possible_values'; found {short(spec)}")
     return values
 
 
 def _code(spec: Any, values: list[Any], where: str) -> int:
     """The number of the current value; "512" and 512.0 are 512 if nothing matches exactly."""
     if not isinstance(spec, dict) or "current_value" not in spec:
-        raise ScoringError(f"{where} has no 'current_value'; found {_short(spec)}")
+        raise ScoringError(f"{where} has no 'current_value'; found {short(spec)}")
     value = spec["current_value"]
     for same in (_identical, _equal_as_numbers, _equal_as_text):
         for code, possible in enumerate(values):
             if same(possible, value):
                 return code
-    raise ScoringError(f"{where} has the value {_short(value)}, which is not among {values}")
+    raise ScoringError(f"{where} has the value {short(value)}, which is not among {values}")
 
 
 def _identical(a: Any, b: Any) -> bool:
@@ -191,10 +191,5 @@ def _metric(metrics: dict[str, Any], name: str, where: str) -> float:
         raise ScoringError(f"{where} has no metric {name!r}; found {sorted(metrics)}")
     value = metrics[name]
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ScoringError(f"{where}: {name} is {_short(value)}, not a finite number")
+        raise ScoringError(f"{where}: {name} is {short(value)}, not a finite number")
     return float(value)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."

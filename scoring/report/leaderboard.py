@@ -22,7 +22,7 @@ import numpy.typing as npt
 from scoring.bootstrap import Interval, centred, draw
 from scoring.cmi import Cmi, cmi
 from scoring.cmi_intervals import cmi_intervals
-from scoring.errors import ScoringError
+from scoring.errors import ScoringError, if_defined
 from scoring.kit.predictions import SUFFIX, MeasureFolder, choose_measures, find_measures
 from scoring.kit.program import FEW_MODELS, Scores, TaskResult, read_references, score_measure
 from scoring.kit.reference import Reference
@@ -226,7 +226,7 @@ def _entries(
         if reference is None or values is None:
             found[name] = Entry(result, seconds=seconds)
         else:
-            tau, rho = (_correlation(s, reference.gap, values) for s in (kendall, spearman))
+            tau, rho = (if_defined(s, reference.gap, values) for s in (kendall, spearman))
             of_ranks = ranks.get(name, {})
             found[name] = Entry(result, values, intervals.get(name), tau, rho, of_ranks, seconds)
     return found
@@ -260,16 +260,6 @@ def _mean(values: Iterable[float | None]) -> float | None:
     """Of those that are known."""
     found = [value for value in values if value is not None]
     return float(np.mean(found)) if found else None
-
-
-def _correlation(
-    statistic: Callable[..., float], gap: npt.ArrayLike, values: npt.ArrayLike
-) -> float | None:
-    """None where it is undefined: the measure is constant, say."""
-    try:
-        return statistic(gap, values)
-    except ScoringError:
-        return None
 
 
 def _without_path(result: TaskResult, path: Path) -> TaskResult:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ingestion.quiet import import_tensorflow
 from starting_kit_adapter.terminal.run_options import parse_option
+from starting_kit_adapter.terminal.selection import split_names
 
 HELP = "Write a measure as a submission zip that the starting kit and Codabench run"
 EXAMPLES = """\
@@ -68,7 +69,7 @@ def _of_measures(args: argparse.Namespace) -> dict[str, bytes]:
     options = dict(map(parse_option, args.options))
     if options:  # checking the options imports the measures
         import_tensorflow()
-    measures = choose_measures([name.strip() for name in args.measures.split(",")], options)
+    measures = choose_measures(split_names(args.measures), options)
     return submission_files(measures, args.combine)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starting_kit_adapter.terminal.board import add_reference, find_reference, text_of
+from starting_kit_adapter.terminal.selection import split_names
 from starting_kit_adapter.terminal.text import Progress
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         return _run_all(args)
     if args.measures is None or args.rule is None:
         raise ScoringError("give -m A,B and --rule RULE, or --all")
-    measures = [name.strip() for name in args.measures.split(",") if name.strip()]
+    measures = split_names(args.measures)
     if len(set(measures)) < 2:
         raise ScoringError(f"a combination takes two measures or more, not {args.measures!r}")
     found = combine_run(args.out, measures, args.rule, args.output)

@@ -10,7 +10,7 @@ from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import fraction, positive, seed
 from starting_kit_adapter.terminal.scale_option import add_scale
-from starting_kit_adapter.terminal.selection import add_model
+from starting_kit_adapter.terminal.selection import add_model, split_names
 from starting_kit_adapter.terminal.text import Progress
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
 
     need_matplotlib()  # before minutes of computing
     if args.perturbations:
-        names = [name.strip() for name in args.perturbations.split(",") if name.strip()]
+        names = split_names(args.perturbations)
     else:
         names = [perturbation.name for perturbation in perturbations()]
     model = read_model(args.model, args.custom or ())[1]

@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from starting_kit_adapter.terminal.selection import split_names
+
 if TYPE_CHECKING:
     from scoring.learning import TaskJudgement
 
@@ -52,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     from scoring.predictor_fit import Form, learn
     from starting_kit_adapter.terminal.board import find_reference
 
-    measures = [name.strip() for name in args.measures.split(",") if name.strip()]
+    measures = split_names(args.measures)
     references = args.reference or [None] * len(args.runs)
     if len(references) != len(args.runs):
         raise ScoringError(

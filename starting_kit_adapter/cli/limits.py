@@ -11,7 +11,7 @@ from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import positive, positive_number
 from starting_kit_adapter.terminal.run_options import parse_option
-from starting_kit_adapter.terminal.selection import add_corpus, add_models, add_tasks
+from starting_kit_adapter.terminal.selection import add_corpus, add_models, add_tasks, split_names
 from starting_kit_adapter.terminal.text import Progress
 from starting_kit_adapter.terminal.zoo_options import add_grid_arguments, order_of
 
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
     from ingestion.custom import load_custom
     from starting_kit_adapter.diagnose import cost_report as report
 
-    names, offers = [name.strip() for name in args.measures.split(",")], common_offers(tasks)
+    names, offers = split_names(args.measures), common_offers(tasks)
     measures = choose_measures(names, dict(map(parse_option, args.set)), offers=offers)
     left_out = left_out_of_all(offers) if "all" in names else None
     if left_out:
@@ -179,6 +179,6 @@ def _meter(args: argparse.Namespace) -> tuple[Meter, Machine | None, list[Device
 def _models(task: Task, names: str | None, max_models: int | None) -> list[str]:
     known = list(task.model_ids)
     if names is not None:
-        wanted = {name.strip() for name in names.split(",")}
+        wanted = set(split_names(names))
         known = [m for m in known if m in wanted or m.removeprefix("model_") in wanted]
     return known[:max_models]

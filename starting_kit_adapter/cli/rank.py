@@ -20,6 +20,7 @@ from starting_kit_adapter.terminal.run_options import (
     parse_option,
 )
 from starting_kit_adapter.terminal.scale_option import add_scale
+from starting_kit_adapter.terminal.selection import split_names
 from starting_kit_adapter.terminal.stopping import tell_stopped
 from starting_kit_adapter.terminal.text import Progress
 
@@ -177,7 +178,7 @@ def run(args: argparse.Namespace) -> int:
         write_whole(args.html, to_html(ranking))
         print(f"wrote {args.html}", file=sys.stderr)
     # A measure that was not asked for by its name and does not apply is no failure.
-    asked = set(_names(args.measures or ""))
+    asked = set(split_names(args.measures or ""))
     expected = {measure.name for measure in measures} - asked
     return 1 if set(ranking.left_out) - expected else 0
 
@@ -194,7 +195,7 @@ def _measures(args: argparse.Namespace, *, images: bool) -> list[Measure]:
     from pgdl_measures.ranking.predictions import check_scale
     from pgdl_measures.ranking.recommended import recommended
 
-    names = _names(args.measures or "") or recommended(images=images)
+    names = split_names(args.measures or "") or recommended(images=images)
     offers = [IMAGES] if images else []  # the weights before training are nobody's here
     measures = choose_measures(names, dict(map(parse_option, args.set)), offers=offers)
     left_out = left_out_of_all(offers) if "all" in names else None
@@ -202,7 +203,3 @@ def _measures(args: argparse.Namespace, *, images: bool) -> list[Measure]:
         print(left_out, file=sys.stderr)
     check_scale(measures, args.by)
     return measures
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]

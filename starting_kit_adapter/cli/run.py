@@ -19,6 +19,7 @@ from starting_kit_adapter.terminal.run_options import (
     read_settings,
     typed,
 )
+from starting_kit_adapter.terminal.selection import split_names
 from starting_kit_adapter.terminal.stopping import tell_stopped
 from starting_kit_adapter.terminal.text import Progress, duration, table
 
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     for option in ("measures", "output"):
         if option not in given:
             raise PgdlError(f"--{option} is missing: give it here or in a --config file")
-    names = _names(given["measures"])
+    names = split_names(given["measures"])
     options = dict(map(parse_option, given.get("set", [])))
     seed = given.get("seed", options.pop("seed", None))
     asked = find_corpus(args.corpus).select(given.get("tasks"))
@@ -89,8 +90,8 @@ def run(args: argparse.Namespace) -> int:
                 given["output"],
                 options=options,
                 seed=seed,
-                tasks=_names(given["tasks"]) if "tasks" in given else None,
-                models=_names(given["models"]) if "models" in given else None,
+                tasks=split_names(given["tasks"]) if "tasks" in given else None,
+                models=split_names(given["models"]) if "models" in given else None,
                 max_models=given.get("max_models"),
                 limits=make_limits(given),
                 executor=make_executor(given),
@@ -103,10 +104,6 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt as error:
         return tell_stopped(error)
     return _tell(report, args.corpus, given)
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",")]
 
 
 def _tell(report: Report, corpus: Path, given: Mapping[str, Any]) -> int:

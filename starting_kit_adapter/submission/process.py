@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.descendants import Descendants
-from ingestion.processes import ChildProcess, cause_of_end
+from ingestion.processes import ChildProcess, cause_of_end, gigabytes, memory_refusal
 from scoring.files import parse_json
 from starting_kit_adapter.submission import worker
 from starting_kit_adapter.submission.errors import OutOfTimeError, SubmissionError
@@ -42,8 +42,8 @@ class SubmissionProcess:
         memory: int | None = None,
     ) -> None:
         """`name` is what messages call it; `memory` limits the bytes of all its processes."""
-        if memory is not None and not Path("/proc/self/statm").exists():
-            raise SubmissionError("a memory limit needs /proc, which only Linux has")
+        if memory is not None and (refusal := memory_refusal()):
+            raise SubmissionError(refusal)
         self._name, self._folder, self._memory = name, folder, memory
         self._arguments = [str(path) for path in (corpus, program, submission)]
         # Above the packages, wherever this one is: installed, in a checkout or in a program folder.
@@ -108,8 +108,9 @@ class SubmissionProcess:
         if self._memory is None or (used := self._processes.memory(self._memory)) <= self._memory:
             return
         self._stop()
-        gigabytes = [f"{count / 1024**3:.2f} GB" for count in (used, self._memory)]
-        raise SubmissionError(f"stopped at {gigabytes[0]} of memory; the limit is {gigabytes[1]}")
+        raise SubmissionError(
+            f"stopped at {gigabytes(used)} of memory; the limit is {gigabytes(self._memory)}"
+        )
 
     def _start(self) -> ChildProcess:
         self._unread = b""

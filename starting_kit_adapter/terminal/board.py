@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scoring.errors import ScoringError
 from starting_kit_adapter.terminal.numbers import natural
+from starting_kit_adapter.terminal.selection import split_names
 from starting_kit_adapter.terminal.text import Progress, table
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def find_reference(out: Path, named: Path | None) -> Path:
 def _names(measures: str | None) -> list[str] | None:
     if measures is None:
         return None
-    names = list(dict.fromkeys(name.strip() for name in measures.split(",") if name.strip()))
+    names = list(dict.fromkeys(split_names(measures)))
     if not names:
         raise ScoringError(f"--measures names no measure; found {measures!r}")
     return names

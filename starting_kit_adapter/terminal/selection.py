@@ -8,6 +8,11 @@ from pathlib import Path
 from starting_kit_adapter.terminal.numbers import positive
 
 
+def split_names(text: str) -> list[str]:
+    """Names separated by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def add_corpus(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """The corpus, before all options."""
     parser.add_argument(

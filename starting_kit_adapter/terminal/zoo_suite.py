@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from starting_kit_adapter.terminal.numbers import positive, seed
-from starting_kit_adapter.terminal.selection import add_tasks
+from starting_kit_adapter.terminal.selection import add_tasks, split_names
 from starting_kit_adapter.terminal.stopping import tell_stopped
 from starting_kit_adapter.terminal.text import Progress, table
 
@@ -47,10 +47,10 @@ def run(args: argparse.Namespace) -> int:
     suite = read_suite(args.suite)
     if args.tasks:
         named = {task.name: task for task in suite}
-        for name in args.tasks.split(","):
+        for name in split_names(args.tasks):
             if name not in named:
                 raise UnknownNameError("task", name, named)
-        suite = [named[name] for name in args.tasks.split(",")]
+        suite = [named[name] for name in split_names(args.tasks)]
     if args.state:
         print(table(_HEADINGS, state(suite, args.output)))
         return 0

@@ -11,9 +11,15 @@ import os
 import threading
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from ingestion.processes import ChildProcess, Log, cause_of_end, import_paths
+from ingestion.processes import (
+    ChildProcess,
+    Log,
+    cause_of_end,
+    gigabytes,
+    import_paths,
+    memory_refusal,
+)
 from ingestion.run.executors.outcome import (
     DIED,
     OUT_OF_MEMORY,
@@ -43,8 +49,8 @@ class WorkerSettings:
     memory: int | None = None  # bytes
 
     def __post_init__(self) -> None:
-        if self.memory is not None and not Path("/proc/self/statm").exists():
-            raise WorkerError("a memory limit needs /proc, which only Linux has")
+        if self.memory is not None and (refusal := memory_refusal()):
+            raise WorkerError(refusal)
 
 
 class WorkerProcess:
@@ -106,7 +112,9 @@ class WorkerProcess:
                 limit = self._settings.memory
                 if limit is not None and (memory := child.memory()) > limit:
                     self._stop()
-                    reason = f"stopped at {_size(memory)} of memory; the limit is {_size(limit)}"
+                    reason = (
+                        f"stopped at {gigabytes(memory)} of memory; the limit is {gigabytes(limit)}"
+                    )
                     return replace(tally.ended(OUT_OF_MEMORY, reason, used), peak_memory=memory)
         except (EOFError, OSError):
             return tally.ended(DIED, self._cause_of_end(child), time.monotonic() - clock)
@@ -164,7 +172,3 @@ class WorkerProcess:
         code = child.exit_code(_LOOK)
         self._stop()
         return cause_of_end(code)
-
-
-def _size(count: int) -> str:
-    return f"{count / 1024**3:.2f} GB"

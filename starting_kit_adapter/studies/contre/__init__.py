@@ -25,7 +25,7 @@ from starting_kit_adapter.studies.running import (
     tell_failures,
 )
 from starting_kit_adapter.terminal.numbers import positive, seed
-from starting_kit_adapter.terminal.selection import add_max_models
+from starting_kit_adapter.terminal.selection import add_max_models, split_names
 from starting_kit_adapter.terminal.stopping import tell_stopped
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     from scoring.canvas import need_matplotlib
 
     need_matplotlib()  # before hours of computing
-    parts = [part.strip() for part in args.parts.split(",")]
+    parts = split_names(args.parts)
     for part in parts:
         if part not in PARTS:
             raise UnknownNameError("part", part, PARTS)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scoring.errors import ScoringError
+from scoring.errors import if_defined
 from scoring.kit.reference import Reference
 from scoring.partial import partial_spearman
 from scoring.rank import spearman
@@ -156,11 +156,3 @@ def _explained(text: str, found: Iterable[Correlations]) -> str:
         for column in part.grid.columns
     ]
     return f"{text}\n\n{_UNDEFINED}" if None in cells else text
-
-
-def if_defined(statistic: Callable[..., float], *vectors: np.ndarray) -> float | None:
-    """The statistic, or None where it is undefined."""
-    try:
-        return statistic(*vectors)
-    except ScoringError:
-        return None

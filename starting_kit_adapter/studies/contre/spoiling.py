@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scoring.errors import if_defined
 from scoring.rank import spearman
-from starting_kit_adapter.studies.contre.correlations import if_defined
 
 
 @dataclass(frozen=True)

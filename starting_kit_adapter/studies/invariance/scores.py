@@ -13,7 +13,7 @@ from ingestion.run.loop import Report
 from pgdl_measures.errors import PgdlError
 from pgdl_measures.response_curves.perturbation_curves import available_batches
 from scoring.cmi import cmi
-from scoring.errors import ScoringError
+from scoring.errors import if_defined
 from scoring.files import model_name, read_json_object
 from scoring.rank import pearson
 from starting_kit_adapter.studies.running import examples_of, reference_of
@@ -120,8 +120,8 @@ def score(task: Task, grouped: Groups, report: Report, *, threshold: float, batc
             MeasureScore(
                 measure,
                 vector,
-                _if_defined(lambda vector=vector: cmi(codes, gap, vector).score),
-                _if_defined(lambda vector=vector: pearson(gap, vector)),
+                if_defined(lambda vector=vector: cmi(codes, gap, vector).score),
+                if_defined(pearson, gap, vector),
             )
         )
     levels = tuple(grouped.levels[reference.ids[i]] for i in kept)
@@ -163,10 +163,3 @@ def to_json(scores: Scores) -> dict[str, Any]:
             for one in scores.of
         },
     }
-
-
-def _if_defined(statistic: Any) -> float | None:
-    try:
-        return float(statistic())
-    except ScoringError:
-        return None

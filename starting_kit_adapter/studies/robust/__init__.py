@@ -20,6 +20,7 @@ from starting_kit_adapter.studies.running import (
 )
 from starting_kit_adapter.terminal.board import add_robust
 from starting_kit_adapter.terminal.numbers import seed
+from starting_kit_adapter.terminal.selection import split_names
 from starting_kit_adapter.terminal.stopping import tell_stopped
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     for task in tasks:
         reference_of(task)  # raises if there is none
     import_tensorflow()
-    names = _names(args.measures) if args.measures else [entry.name for entry in entries()]
+    names = split_names(args.measures) if args.measures else [entry.name for entry in entries()]
     chosen = choose_measures(names, {}, args.seed)
     try:
         report = compute(tasks, chosen, args, seed=args.seed)
@@ -108,10 +109,6 @@ def write_task(
     _write_runs(runs, args.output / "robust" / task.name, size, args)
 
 
-def _names(measures: str) -> list[str]:
-    return [name.strip() for name in measures.split(",") if name.strip()]
-
-
 def _run_csv(args: argparse.Namespace) -> int:
     """A table of runs that somebody else trained and measured."""
     from scoring.robust.evaluation import TEST_SIZE
@@ -119,7 +116,7 @@ def _run_csv(args: argparse.Namespace) -> int:
 
     runs = read_csv(args.corpus)
     if args.measures:
-        runs = runs.only(_names(args.measures))
+        runs = runs.only(split_names(args.measures))
     _write_runs(runs, args.output / "robust" / runs.name, args.test_size or TEST_SIZE, args)
     return 0
 

@@ -30,6 +30,7 @@ from starting_kit_adapter.studies.sensitivity.findings import (
     variant_name,
 )
 from starting_kit_adapter.terminal.numbers import positive
+from starting_kit_adapter.terminal.selection import split_names
 from starting_kit_adapter.terminal.stopping import tell_stopped
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     need_matplotlib()  # before hours of computing
     import_tensorflow()  # the measures' options need it
     tasks = find_corpus(args.corpus).select(args.tasks)
-    measures = choose_measures([name.strip() for name in args.measures.split(",")], {})
+    measures = choose_measures(split_names(args.measures), {})
     for measure in measures:
         if not {"batches", "seed"} <= set(measure.defaults()):
             raise PgdlError(
