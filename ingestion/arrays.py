@@ -1,4 +1,4 @@
-"""Inputs and labels in memory: cut down to size, brought to one shape, known by a fingerprint."""
+"""Inputs and labels in memory: subsets of them, their shape, and their fingerprint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Keras configuration from outside, checked: what it says, without what could run code.
+"""A Keras configuration from outside, checked so that nothing in it can run code.
 
 Keras builds whatever a configuration names: a `module` is imported, a `Lambda` is unpickled, a
 vocabulary is read from a path. Here every object of a configuration is looked up in a list of what

@@ -1,8 +1,8 @@
 """The scale in which a model takes images of bytes: 0 to 255, or divided by 255.
 
-A model that begins with `Rescaling(1/255)` takes the bytes as they are; given them divided once
-more it sees black images and guesses. The model's training accuracy tells: it is high in the scale
-of its training and near chance in the other one.
+A model that begins with `Rescaling(1/255)` takes the bytes as they are; if they are divided before,
+it sees black images. The training accuracy shows which scale a model was trained with: it is high
+in that scale and near chance in the other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a network predicts for inputs, and its accuracy on its data as it stands."""
+"""The predictions of a network for inputs, and its accuracy on unperturbed data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TrainingData: the training examples read once into tensors, whatever they come in.
+"""TrainingData: the training examples, read once into tensors from any usual form of data.
 
 In the competition a dataset yields single examples of unknown static shape, in shard order; what
 else can be read is said in `data_forms`. Inputs are taken as the network takes them: integers

@@ -1,4 +1,4 @@
-"""Bootstrap intervals for any score of a measure: how far would other models have moved it?
+"""Bootstrap intervals for any score of a measure: how much it would change with other models.
 
 The independent draws behind a score are the models (pairs of models share them), so models are
 resampled with replacement, whole rows of cell, gap and measure at a time.
@@ -6,10 +6,10 @@ resampled with replacement, whole rows of cell, gap and measure at a time.
 Why the percentiles are centred. Mutual information estimated from counts is biased upwards, the
 more so the fewer distinct models there are. A resample holds about 63 % of the models, and its
 copies of one model are pairs that are tied in both orders; it has that bias on top of the observed
-score's own. Plain percentiles are therefore too high: for a measure that knows nothing of the gap
-they never reached down to the truth. The *spread* of the replicates is about right, though. So the
-percentiles are taken of the replicates shifted to have the observed score as their mean, and cut to
-the statistic's bounds.
+score's own. Plain percentiles are therefore too high: for a measure that is independent of the gap
+they never reached down to its true score. The *spread* of the replicates is about right, though. So
+the percentiles are taken of the replicates shifted to have the observed score as their mean, and
+cut to the statistic's bounds.
 
 Found by simulation (two grids, of tasks 1 and 2; measures that share 0, 0.6 and 0.9 of the
 gap's noise; 80 zoos each; how often a nominal 95 % interval held the score of a 15 times larger

@@ -1,7 +1,7 @@
 """Are the models of a zoo comparable? Measures rank models that fit their training data alike.
 
 On a zoo whose training accuracies differ by ten percent every perturbation measure ranks backwards:
-a model that has not learned its data is also less disturbed by perturbing it.
+the predictions of a model that has not fitted its data also change less under perturbations.
 """
 
 from __future__ import annotations

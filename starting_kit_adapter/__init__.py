@@ -1,1 +1,1 @@
-"""The outside world: the `pgdl` command, the kit's programs, bundles, diagnoses and studies."""
+"""What users call: the `pgdl` command, the kit's programs, bundles, diagnoses and studies."""

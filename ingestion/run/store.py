@@ -1,10 +1,10 @@
-"""What a run leaves behind, safe against being cut off at any moment.
+"""The files that a run writes. An interruption at any moment loses no finished result.
 
     OUT/records.jsonl              one line per model and attempt, appended and synced to the disk
     OUT/<measure>/<task>.predict   the starting kit's format, written whole or not at all
     OUT/run.json                   the settings of the last run
 
-The record is the truth: predictions are written from it, and a run resumes from it. It is only ever
+Predictions are written from the record, and a run resumes from it. It is only ever
 appended to, by one run at a time. A last line that was cut off is removed when the next run opens
 the record. Any other damaged line stays where it is, is named, and costs the results that it held.
 """

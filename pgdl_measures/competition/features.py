@@ -1,4 +1,4 @@
-"""What a network computes on the way: the inputs of its layers, for some of its examples."""
+"""The features of a network: the inputs of its layers, for some of the examples."""
 
 from __future__ import annotations
 

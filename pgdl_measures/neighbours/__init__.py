@@ -1,1 +1,1 @@
-"""What the training data alone say: how hard they are for their nearest neighbours."""
+"""Measures of the training data alone: how hard they are to classify by nearest neighbours."""

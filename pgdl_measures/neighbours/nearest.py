@@ -1,6 +1,6 @@
 """The leave-one-out error of the nearest neighbour on the training inputs (Cover and Hart 1967).
 
-It does not look at the model. With endless data it is at most twice the smallest error that any
+It does not use the model. With endless data it is at most twice the smallest error that any
 classifier can have; with few data it says how much their number teaches about unseen examples.
 Within a task it ranks nothing, but it tells an easy task from a hard one, which measures of
 networks that fit their training data often cannot.

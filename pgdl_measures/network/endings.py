@@ -1,8 +1,8 @@
 """How a classifier ends: in logits, in a softmax, or in one sigmoid, which stands for two classes.
 
-A softmax that cannot be seen (the mean of two, or one inside a user's `call`) is known by the
-outputs: they are not negative and sum to one. The logarithm of a softmax is logits.
-One sigmoid p is taken as the two classes [1 - p, p], whose logits are [0, z] where p = sigmoid(z).
+A softmax that is no layer of its own (the mean of two, or one inside a user's `call`) is found by
+the outputs: they are not negative and sum to one. The logarithm of a softmax is logits. One sigmoid
+p is taken as the two classes [1 - p, p], whose logits are [0, z] where p = sigmoid(z).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A Keras layer called with other weights than its own, which it never sees changed."""
+"""Calls a Keras layer with other weights than its own, without changing its variables."""
 
 from __future__ import annotations
 

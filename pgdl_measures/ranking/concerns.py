@@ -1,4 +1,4 @@
-"""What speaks against trusting a ranking, in words."""
+"""Reasons to doubt a ranking, in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ranking: rows best first, the pick, and what speaks against trusting it."""
+"""A ranking: rows best first, the pick, and reasons to doubt it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How good a ranking was, where test accuracies are known: they take no part in making it."""
+"""How good a ranking was, if test accuracies are known; they are not used to make it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""A private copy of some modules: what they import of us, below a package of its own.
+"""A private copy of some modules, with what they import of the toolkit, in a package of its own.
 
-The starting kit *appends* the submission's folder to `sys.path`, so of two packages of one name an
-installed one wins; and a worker's process has its own modules loaded already. A bundle therefore
-carries its modules below a private package (`pgdl_bundle.pgdl_measures…`) and their imports are
-rewritten to it: nothing that is installed can take their place, and they take the place of nothing.
+The starting kit *appends* the submission's folder to `sys.path`, so an installed
+package of the same name would be imported instead, and a worker has loaded its own modules already.
+A bundle therefore has its modules in a private package (`pgdl_bundle.pgdl_measures…`), and their
+imports are rewritten to it: they neither replace installed packages nor are replaced by them.
 
 `ingestion.source_closure` finds what to copy. The registry's "module:function" strings are not
 followed, because they name every measure there is, but they are rewritten as well. The data files

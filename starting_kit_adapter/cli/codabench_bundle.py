@@ -1,4 +1,4 @@
-"""`pgdl codabench-bundle`: a competition of one's own around a corpus."""
+"""`pgdl codabench-bundle`: writes a Codabench competition around a corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgdl combine`: one measure of several."""
+"""`pgdl combine`: combines several measures into one."""
 
 from __future__ import annotations
 

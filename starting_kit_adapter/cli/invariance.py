@@ -1,4 +1,4 @@
-"""`pgdl invariance`: how invariant is one network, and where does it break?"""
+"""`pgdl invariance`: how invariant one network is to perturbations of its images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgdl limits`: the time of measures on the competition's devices, or that of building a zoo."""
+"""`pgdl limits`: how long measures take on the competition's GPUs, or how long a zoo build does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`pgdl ls`: what there is. Lists need no TensorFlow; the entry of one measure does."""
+"""`pgdl ls`: lists measures, tasks, models and layers. The first three need no TensorFlow, but the
+entry of one measure does."""
 
 from __future__ import annotations
 

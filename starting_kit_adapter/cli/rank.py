@@ -1,4 +1,4 @@
-"""`pgdl rank`: which of these models will do best on data that nobody has?"""
+"""`pgdl rank`: which of these models will do best on new data?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pgdl report`: a run as one page to read."""
+"""`pgdl report`: a run as one HTML page."""
 
 from __future__ import annotations
 

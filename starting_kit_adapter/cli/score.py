@@ -1,4 +1,4 @@
-"""`pgdl score`: how well predictions tell generalization gaps, by the competition's score."""
+"""`pgdl score`: the competition's score of predicted generalization gaps."""
 
 from __future__ import annotations
 

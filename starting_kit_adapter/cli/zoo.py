@@ -1,4 +1,4 @@
-"""`pgdl zoo`: a corpus of one's own, in the competition's layout."""
+"""`pgdl zoo`: trains networks into a corpus in the competition's layout, or adds them to one."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A competition of one's own on Codabench, around a corpus of trained models."""
+"""A competition on Codabench around a corpus of trained models."""

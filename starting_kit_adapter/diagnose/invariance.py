@@ -1,8 +1,8 @@
-"""How invariant one network is, and where it breaks: response curves on its training images.
+"""How invariant one network is to perturbations: response curves on its training images.
 
 Gi (Schiff et al. 2021, 4.2) is the distance from a network that the perturbation does not affect.
 Beside it is the range of magnitudes around 0 in which the network keeps a given fraction of its
-accuracy on the same images without perturbation; outside this range it breaks.
+accuracy on the unperturbed images.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A submission's `metadata` describes it; it must not command.
+"""A submission's `metadata`: a description, and no command.
 
 Codabench runs a `command` that it finds there in a container of its own, at the same time as the
 ingestion program and with the folder of the predictions mounted: such a submission could write

@@ -1,4 +1,4 @@
-"""The other end of the worker: starts the submission's process and asks it for values.
+"""Starts the process of a submission (`worker`) and asks it for values.
 
 Nothing that comes from there is trusted. An answer is a line of JSON of limited length that holds
 a finite number or a reason; it must come in time, from processes that together stay within the

@@ -1,6 +1,6 @@
 """Unpacks a submission that somebody else has zipped, without trusting it.
 
-Every entry is looked at before the first is written: names that lead out of the folder, links and
+Every entry is checked before the first is written: names that lead out of the folder, links and
 other special files, entries that would overwrite each other, and more data than a submission has
 any reason to hold. What is written is limited by what the entries declared, which was added up.
 """

@@ -1,4 +1,4 @@
-"""A run to score: the arguments that name it, its leaderboard with progress, and its text."""
+"""The options that name a run to score; its leaderboard, computed with progress; its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that Mixup takes for equal and Gi does not (Schiff et al. 2021, Figure 2).
+"""Models with equal mixup accuracy and different Gi (Schiff et al. 2021, Figure 2).
 
 Figure 2 shows pairs of models with roughly the same mixup accuracy and different gaps, of which the
 one with the larger gap has the larger Gi: its response curve falls earlier. Gi, Mixup and gap are

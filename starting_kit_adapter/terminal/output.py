@@ -1,4 +1,4 @@
-"""The folder that results go to, looked at before anything is computed."""
+"""The folder that results go to, checked before anything is computed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of `pgdl run`: on the command line, in a file, and typed out again."""
+"""The options of `pgdl run`: from the command line or a file, and as a command line again."""
 
 from __future__ import annotations
 

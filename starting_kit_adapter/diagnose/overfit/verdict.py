@@ -1,8 +1,8 @@
 """What the test of independence means, in a paragraph.
 
-It rejects for two reasons: the model depends on the images (overfitting), or shifted images are not
-as likely as the images, which the test assumes (Werpachowski et al. 2019, Section 5.1). The second
-shows on images that the model has not seen: there the error grows with the shift, too.
+A rejection has one of two causes: the model depends on the images (overfitting), or shifted images
+are not as likely as the images, although the test assumes it (Werpachowski et al. 2019, Section
+5.1). In the second case the error also grows with the shift on images that the model has not seen.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Reads the models to rank in a process of its own: one that hangs, or ends the process, costs
-itself alone."""
+"""Reads the models to rank in a process of its own: one that hangs or ends the process
+does not affect the others."""
 
 from __future__ import annotations
 

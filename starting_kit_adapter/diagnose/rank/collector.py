@@ -3,8 +3,8 @@
     python -m starting_kit_adapter.diagnose.rank.collector CHANNEL
 
 CHANNEL is that of `ingestion.processes`. It is sent an `Order`; it answers with what the data are,
-or why they cannot be used, and then for each model with a `Member` or why there is none. None in
-between is a sign of life.
+or why they cannot be used, and then for each model with a `Member` or why there is none. A None in
+between shows that it is still running.
 """
 
 from __future__ import annotations

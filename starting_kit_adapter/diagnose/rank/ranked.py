@@ -1,4 +1,4 @@
-"""From a collection to a ranking: every measure with every seed, by the runner, then the order."""
+"""Computes every measure of the collected models with every seed, and ranks the models."""
 
 from __future__ import annotations
 
