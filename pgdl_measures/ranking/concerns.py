@@ -27,7 +27,7 @@ def near_chance(accuracy: float, chance: float, examples: int) -> bool:
 
 
 def chance_warning(names: Sequence[str], accuracies: Sequence[float], chance: float) -> str:
-    """One sentence about models that do not know their training data."""
+    """One sentence about models whose training accuracy is near chance."""
     many = ", ".join(f"{name} ({value:.1%})" for name, value in zip(names, accuracies))
     return (
         f"training accuracy near chance ({chance:.1%}): {many}. Is this the data that they "
@@ -44,7 +44,7 @@ def concerns(
     if high - low > _SPREAD and by == "accuracy":
         said.append(
             f"training accuracies differ, from {low:.1%} to {high:.1%}: the order then depends on "
-            "how large the gaps are, and the measures are better at which gap is larger"
+            "the sizes of the gaps, which measures predict less well than which gap is larger"
         )
     elif high - low > _SPREAD:
         said.append(
@@ -55,7 +55,7 @@ def concerns(
         means = [one.scores() for one in found]
         constant = [one.measure.name for one, mean in zip(found, means) if not np.ptp(mean)]
         if constant:
-            said.append(f"the same for all models, and no vote: {', '.join(constant)}")
+            said.append(f"equal for all models, so without effect: {', '.join(constant)}")
         telling = [mean for mean in means if np.ptp(mean)]
         taus = [kendalltau(a, b).statistic for a, b in itertools.combinations(telling, 2)]
         tau = float(np.mean(taus)) if taus else 1.0
@@ -69,7 +69,7 @@ def concerns(
                 f"{picks}"
             )
     if len(found) < FEW_MEASURES:
-        said.append(f"{_counted(len(found), 'measure')}: too few to show how far they may be wrong")
+        said.append(f"{_counted(len(found), 'measure')}: too few to show how much they differ")
     if len(names) < FEW_MODELS:
         said.append(
             f"{_counted(len(names), 'model')}: a guess picks the best of them with probability "

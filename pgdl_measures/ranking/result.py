@@ -76,7 +76,7 @@ class Ranking:
     rows: tuple[Row, ...]
     measures: tuple[Measure, ...]
     not_told_apart: tuple[str, ...]  # from the pick
-    concerns: tuple[str, ...]  # what speaks against trusting it
+    concerns: tuple[str, ...]  # reasons to doubt it
     left_out: Mapping[str, str]  # measures and models without values: why
     agreements: tuple[Agreement, ...]  # with known test accuracies or gaps; empty without them
 

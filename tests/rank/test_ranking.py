@@ -116,7 +116,7 @@ def test_a_measure_that_is_the_same_for_all_models_is_no_vote():
     values = {"mixup": [[-0.9], [-0.8], [-0.7]], "gi_intra_l0": [[0.1], [0.2], [0.3]]}
     same = {**values, "manifold_mixup": [[-0.5]] * 3}
     found = ranking(models([1, 1, 1], **same), MIXUP, GI, complexity("manifold_mixup"))
-    assert "the same for all models, and no vote: manifold_mixup" in found.concerns
+    assert "equal for all models, so without effect: manifold_mixup" in found.concerns
     assert not any("disagree" in concern for concern in found.concerns)
 
 

@@ -57,7 +57,7 @@ def _why(reports: Mapping[str, Report], split: str) -> str:
     here, there = reports[split].growth(), reports[judge].growth()
     facts = (
         f"Where images are shifted, the error changes by {there.value:+.4f} on the {judge} set, "
-        f"{_innocence(judge)} (95 % interval {there.low:+.4f} to {there.high:+.4f}), and by "
+        f"{_in_what_way_new(judge)} (95 % interval {there.low:+.4f} to {there.high:+.4f}), and by "
         f"{here.value:+.4f} on the {split} set."
     )
     if there.high < here.value / 2:
@@ -96,7 +96,7 @@ def _is_new(split: str) -> bool:
     return split not in ("train", "test")
 
 
-def _innocence(judge: str) -> str:
+def _in_what_way_new(judge: str) -> str:
     return "which it was not trained on" if judge == "test" else "which it has not seen"
 
 
