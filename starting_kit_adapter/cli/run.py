@@ -34,6 +34,7 @@ examples:
   pgdl run zoo/ -m gi_intra_l0,pal_intra_l0,mixup -o out/
   pgdl run zoo/ -m all --tasks digits -o out/ --workers 4
   pgdl run zoo/ -m mixup -o out/ --seed 1 --set batches=20
+  pgdl run zoo/ -m gi_intra_l0 -o out/ --set batches=enough   fewer where models differ much
   pgdl run zoo/ -m mymodule:my_measure -o out/      my_measure(subject, *, option=1) -> float
   pgdl run zoo/ -m mixup -o out/ --custom my_layers   models with layers that my_layers.py defines
   pgdl run zoo/ -m gi_intra_l0 -o out/ --executor ray --ray-address auto
@@ -45,9 +46,10 @@ stale if they were computed with other options, with another number of threads, 
 of the measure (comments, docstrings and error messages do not count). Stale and new results are
 never mixed: the run stops and names the measures, and --recompute computes them again.
 
-A value does not depend on the number of workers, their order or interruptions. Its last bits depend
-on --threads, because TensorFlow then adds numbers in another order. The exit code is 1 if any model
-has no value.
+A value does not depend on the number of workers, their order or interruptions, except with
+batches=enough, which compares a model with those that its worker measured before. The last bits of
+a value depend on --threads, because TensorFlow then adds numbers in another order. The exit code is
+1 if any model has no value.
 """
 
 

@@ -42,7 +42,8 @@ generalize, such as an accuracy, is negated.
 
 - **Names.** {names}
 - **Options** are set by `complexity(name, option=value)` or `pgdl run --set option=value`. Every
-  measure also takes `max_bytes`, the memory for the training inputs and what is kept of each.
+  measure also takes `max_bytes`, the memory for the training inputs and what is kept of each. Curve
+  measures take `batches=enough`: no more batches than it takes to tell the models of a task apart.
 - **Needs**: data or files that some models or tasks do not have.
 - **Cost**: how many examples go through the network if there are 50,000 training examples.
   {costs}.
