@@ -118,12 +118,7 @@ def run(args: argparse.Namespace) -> int:
     check_source(args.data)
     for folder in filter(None, (args.output, args.html and args.html.parent)):
         need_writable(folder)
-    from ingestion.run.loop import Listener
-    from ingestion.run.plan import Job, Plan
     from starting_kit_adapter.diagnose.rank.collecting import Collecting, Order
-    from starting_kit_adapter.diagnose.rank.formats import FORMATS, to_html
-    from starting_kit_adapter.diagnose.rank.ranked import ranked
-    from starting_kit_adapter.terminal.failures import warn
 
     limits = make_limits(vars(args))
     with ExitStack() as stack:
@@ -132,7 +127,13 @@ def run(args: argparse.Namespace) -> int:
             root / "models", paths, args.data, args.image_size, args.scale, args.custom or ()
         )
         with Collecting(order, limits.seconds, args.memory_limit) as collecting:
-            import_tensorflow()  # meanwhile
+            import_tensorflow()  # meanwhile, and before whatever imports it aloud
+            from ingestion.run.loop import Listener
+            from ingestion.run.plan import Job, Plan
+            from starting_kit_adapter.diagnose.rank.formats import FORMATS, to_html
+            from starting_kit_adapter.diagnose.rank.ranked import ranked
+            from starting_kit_adapter.terminal.failures import warn
+
             facts = collecting.facts()
             measures = _measures(args, images=len(facts.shape) == 3)
             with Progress(len(paths), "models read") as progress:

@@ -7,6 +7,9 @@ import csv
 import io
 import json
 import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +22,7 @@ from starting_kit_adapter.cli import rank as verb
 
 pytestmark = pytest.mark.keras2
 
+ROOT = Path(__file__).parents[2]
 CLASSES, SIDE = 2, 8
 
 
@@ -148,6 +152,16 @@ def test_all_leaves_out_in_one_line_what_needs_the_weights_before_training(
     said = capsys.readouterr()
     assert "mixup" in said.out and "augment_margin" in said.out and "left out" not in said.out
     assert said.err.count("1 that need initial weights (fro_dist)") == 1
+
+
+def test_tensorflow_says_nothing_of_its_own_whatever_the_number_of_models(folder):
+    for i in range(6):  # from the fifth on it would warn of retracing
+        shutil.copy(folder / "models/memory.h5", folder / f"models/copy{i}.h5")
+    command = [sys.executable, "-m", "starting_kit_adapter.cli.main", "rank", folder / "models"]
+    command += ["--data", f"npz:{folder / 'mine.npz'}", "-m", "params", "--by", "gap"]
+    told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert told.returncode == 0 and "pick: average" in told.stdout
+    assert told.stderr == ""
 
 
 def test_a_model_can_be_added_and_the_truth_stands_beside_it(folder, capsys):
