@@ -167,6 +167,13 @@ def _read_record(path: Path) -> dict[str, Any]:
     parts = ("hparams", "metrics")
     if not isinstance(record, dict) or not all(isinstance(record.get(p), dict) for p in parts):
         raise ZooError(f"{path}: has no `hparams` and `metrics`; it was not written by `pgdl zoo`")
+    for name in ("train_acc", "test_acc"):
+        accuracy = record["metrics"].get(name)
+        number = isinstance(accuracy, (int, float)) and not isinstance(accuracy, bool)
+        if not number and (name == "train_acc" or accuracy is not None):
+            raise ZooError(f"{path}: its {name} is {str(accuracy)[:60]}; expected a number")
+    if not isinstance(record.get("augment", {}), dict):
+        raise ZooError(f"{path}: `augment` is {str(record['augment'])[:60]}; expected an object")
     for name, value in record["hparams"].items():
         if isinstance(value, (dict, list)):
             raise ZooError(f"{path}: {name} is {str(value)[:60]}; expected a number or a word")

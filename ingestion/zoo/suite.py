@@ -102,7 +102,8 @@ def state(suite: list[SuiteTask], root: Path) -> list[list[object]]:
     for task in suite:
         records = list(zoo.records(task.name).values())
         fit = sum(bool(record.get("reached_target")) for record in records)
-        gaps = [r["metrics"]["train_acc"] - r["metrics"]["test_acc"] for r in records]
+        known = [r["metrics"] for r in records if r["metrics"].get("test_acc") is not None]
+        gaps = [metrics["train_acc"] - metrics["test_acc"] for metrics in known]
         span = f"{100 * min(gaps):.1f} to {100 * max(gaps):.1f} %" if gaps else ""
         trained = f"{len(records)} of {task.models}"
         rows.append([task.name, trained, fit, span, task.data, task.after])

@@ -18,16 +18,16 @@ def summary(records: Mapping[int, Mapping[str, Any]]) -> str:
     headers = ["model", *names, *augmented, "epochs", "train acc", "test acc", "gap", ""]
     rows = []
     for model, record in records.items():
-        train, test = record["metrics"]["train_acc"], record["metrics"]["test_acc"]
-        hparams = [record["hparams"][name] for name in names]
+        train, test = (record["metrics"].get(name) for name in ("train_acc", "test_acc"))
+        hparams = [record["hparams"].get(name, "") for name in names]
         hparams += [record.get("augment", {}).get("level", "none") for _ in augmented]
         missed = "" if record.get("reached_target", True) else "missed the target"
-        rows.append(
-            [model, *map(str, hparams), record.get("epochs"), train, test, train - test, missed]
-        )
-    gaps = [row[-2] for row in rows]
+        gap = None if test is None else train - test
+        rows.append([model, *map(str, hparams), record.get("epochs"), train, test, gap, missed])
+    gaps = [row[-2] for row in rows if row[-2] is not None]
     missed_models = [f"model_{row[0]}" for row in rows if row[-1]]
-    lines = [table(headers, rows), "", f"gaps from {min(gaps):.1%} to {max(gaps):.1%}"]
+    lines = [table(headers, rows), ""]
+    lines.append(f"gaps from {min(gaps):.1%} to {max(gaps):.1%}" if gaps else "no gap is known")
     if len(missed_models) == len(rows):
         lines.append("no model met the target")
     elif missed_models:

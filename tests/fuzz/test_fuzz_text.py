@@ -32,6 +32,7 @@ from starting_kit_adapter.diagnose.overfit.models import read_training
 from starting_kit_adapter.studies.invariance.scores import groups
 from starting_kit_adapter.submission.metadata import check_metadata
 from starting_kit_adapter.terminal.run_options import read_settings
+from starting_kit_adapter.terminal.zoo_summary import summary
 
 PREDICTIONS = {f"model_{i}": i * 0.5 for i in range(4)}
 REFERENCE = {
@@ -188,6 +189,7 @@ def test_zoos(tmp_path):
             zoo.tasks()
         finally:
             zoo.write_references("t")
+            summary(zoo.records("t"))
 
     fuzz("zoo.json", read, damaged_json({"tasks": {"t": {}}, **TRAINING}), 400)
 
