@@ -180,7 +180,7 @@ def test_a_model_can_be_added_and_the_truth_stands_beside_it(folder, capsys):
     [
         (["none/*.keras"], "no model found"),
         (["models/average.keras"], "is the only model"),
-        (["models", "-m", "path_norm"], "not how large it is"),
+        (["models", "-m", "path_norm"], "needs the size of the gap"),
         (["models", "-m", "mixpu"], "did you mean mixup"),
     ],
 )
