@@ -107,7 +107,7 @@ def _are(known: Sequence[weakref.ref[Any]], parts: Sequence[Any]) -> bool:
 
 def _checksum(array: np.ndarray) -> int:
     """Arrays can be changed in place, and then they are other data."""
-    if array.dtype.kind not in "fiub":  # dates and objects tell no bytes; they are refused later
+    if array.dtype.kind not in "fiub":  # dates and objects have no buffer; they are refused later
         return zlib.crc32(array.tobytes())
     return zlib.crc32(np.ascontiguousarray(array).data)
 

@@ -37,7 +37,7 @@ class GapMonitor(tf.keras.callbacks.Callback):
     random sample of `examples` of them is used, which bounds the cost: `mixup` takes about one
     forward pass over as many. In epochs between two measurements the last values are repeated.
     The seconds of each measurement are in `seconds`, and are printed at the end of the training;
-    one that takes longer than an epoch is said at once. `options` go to the measures that have
+    one that takes longer than an epoch is warned of at once. `options` go to the measures that have
     them.
 
     The model is measured before the first epoch, too, where it is built by then: a measure that

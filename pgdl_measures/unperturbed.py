@@ -5,6 +5,9 @@ A response curve at magnitude 0 is nothing else, whatever the perturbation and t
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 import numpy as np
 import tensorflow as tf
 
@@ -19,18 +22,30 @@ _UNKNOWN = -1
 class Unperturbed:
     """The predicted classes of examples, each computed once."""
 
-    def __init__(self, network: Network, data: TrainingData) -> None:
-        self._network, self._data = network, data
+    def __init__(
+        self,
+        network: Network,
+        data: TrainingData,
+        reused: Callable[[float], None] = lambda seconds: None,
+    ) -> None:
+        """`reused` is told the seconds that predictions had taken which are asked for again."""
+        self._network, self._data, self._reused = network, data, reused
+        self._seconds = 0.0  # of all predictions so far
         self._predicted = np.full(len(data), _UNKNOWN, np.int32)
 
     def predicted(self, examples: np.ndarray) -> np.ndarray:
         """The predicted classes [n] of examples [n]."""
         wanted = np.unique(examples)
         missing = wanted[self._predicted[wanted] == _UNKNOWN]
+        if len(missing) < len(wanted):
+            known = np.count_nonzero(self._predicted != _UNKNOWN)
+            self._reused(self._seconds * (len(wanted) - len(missing)) / known)
         if len(missing):
+            start = time.perf_counter()
             rows = tf.constant(missing, tf.int32)
             found = predict(self._network, self._data.inputs, rows)
             self._predicted[missing] = found.checked().numpy()
+            self._seconds += time.perf_counter() - start
         return self._predicted[examples]
 
     def correct(self, examples: np.ndarray) -> np.ndarray:
@@ -39,5 +54,9 @@ class Unperturbed:
 
 
 def unperturbed(subject: Subject) -> Unperturbed:
-    """The one of a subject, that all its measures share."""
-    return subject.share("unperturbed", lambda: Unperturbed(subject.network, subject.data))
+    """The predictions that a subject's measures share."""
+
+    def reused(seconds: float) -> None:
+        subject.reused_seconds += seconds
+
+    return subject.share("unperturbed", lambda: Unperturbed(subject.network, subject.data, reused))

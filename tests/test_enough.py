@@ -11,6 +11,7 @@ import tensorflow as tf
 from pgdl_measures import complexity
 from pgdl_measures.base import Subject
 from pgdl_measures.errors import MeasureError
+from pgdl_measures.response_curves.shared import computed_curves
 
 pytestmark = pytest.mark.keras2
 
@@ -76,6 +77,33 @@ def test_the_seconds_of_a_measure_are_not_counted_twice():
         start = time.perf_counter()
         measure.on(subject)
         assert subject.reused_seconds < 0.2 * (time.perf_counter() - start)
+
+
+def test_a_model_counts_once_whichever_measures_share_its_curve():
+    dataset = (INPUTS.copy(), LABELS)
+    names = ("mixup", "-mixup", "dbi_mixup")
+    for count, noise in enumerate((0.0, 4.0, 0.5), 1):
+        subject = Subject(model(noise), dataset)
+        for name in names:
+            complexity(name, batch_size=16, batches="enough").on(subject)
+        assert {len(values) for values in subject.data.seen.values()} == {count}
+
+
+def test_a_refused_curve_costs_no_other_curve():
+    subject = Subject(model(0.5), (INPUTS.copy(), LABELS))
+    with pytest.raises(MeasureError):
+        complexity("gi_intra_l9", batches=2).on(subject)
+    complexity("gi_intra_l0", batches=2).on(subject)
+    ((settings, curve),) = computed_curves(subject)
+    assert settings["layer"] == 0 and len(curve.magnitudes) == 11
+
+
+def test_of_a_curve_that_has_more_batches_at_some_magnitudes_these_are_recorded():
+    subject = Subject(model(0.5), (INPUTS.copy(), LABELS))
+    complexity("gi_intra_l0", batches=2).on(subject)
+    complexity("mixup", batches=5).on(subject)
+    ((_, curve),) = computed_curves(subject)
+    assert curve.magnitudes.tolist() == [0.5] and len(curve.pairs) == 5
 
 
 def test_another_word_is_refused():

@@ -12,8 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 import tensorflow as tf
 
+from pgdl_measures.accuracy import NAN_OUTPUTS
 from pgdl_measures.adversarial.translations import Translations
-from pgdl_measures.errors import MeasureError
+from pgdl_measures.errors import NotFiniteError
 from pgdl_measures.network.compiled import Network
 
 CORRECT = -1.0
@@ -81,7 +82,7 @@ class Windows:
         batches = [slice(i, i + size) for i in range(0, len(examples), size)]
         scores = np.concatenate([self._batch(examples[now], shifts[now]) for now in batches])
         if np.isnan(scores).any():
-            raise MeasureError("the model's outputs are NaN for some inputs")
+            raise NotFiniteError(NAN_OUTPUTS)
         self._scores[index] = scores
         self.evaluated += len(scores)
 

@@ -19,7 +19,7 @@ from pgdl_measures.base import Subject
 from pgdl_measures.contre.examples import Sampling, chosen_rows, contrastive_batches
 from pgdl_measures.contre.fisher import fisher_ratio
 from pgdl_measures.data import check_images
-from pgdl_measures.errors import MeasureError
+from pgdl_measures.errors import NotFiniteError
 from pgdl_measures.network.compiled import Network
 from pgdl_measures.options import split_words
 from pgdl_measures.perturbations.operations import CHANNELS
@@ -91,7 +91,7 @@ def fisher(
             labels.append(label.numpy())
         found = np.concatenate(features)
         if np.isnan(found).any():
-            raise MeasureError("the model's features are NaN for some inputs")
+            raise NotFiniteError("the model's features are NaN for some inputs")
         return fisher_ratio(found, np.concatenate(labels), dimensions=dimensions)
 
     return -subject.share(("contre_fisher", dimensions, sampling), compute)

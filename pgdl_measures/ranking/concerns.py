@@ -62,6 +62,8 @@ def concerns(
         if tau < _AGREE:
             firsts: dict[str, list[str]] = {}
             for one, mean in zip(found, means):
+                if one.measure.name in constant:
+                    continue
                 firsts.setdefault(names[int(mean.argmax())], []).append(one.measure.name)
             picks = "; ".join(f"{model} by {', '.join(by)}" for model, by in firsts.items())
             said.append(

@@ -25,7 +25,7 @@ from absl import logging
 
 from pgdl_measures.accuracy import NAN_OUTPUTS
 from pgdl_measures.data import TrainingData
-from pgdl_measures.errors import MeasureError
+from pgdl_measures.errors import MeasureError, NotFiniteError
 from pgdl_measures.network.compiled import Network
 from pgdl_measures.perturbations.mixup import PAIRINGS, Pairs, draw_batches, draw_pairs
 from pgdl_measures.response_curves import statistics
@@ -111,7 +111,7 @@ def mixup_curve(
                 tf.constant(forward_batch or network.forward_batch),
             )
             if found_nan:
-                raise MeasureError(NAN_OUTPUTS)
+                raise NotFiniteError(NAN_OUTPUTS)
         return correct, np.tile(count[:, None], len(alphas))
 
     alphas = np.asarray(magnitudes, float)

@@ -20,7 +20,7 @@ import tensorflow as tf
 
 from pgdl_measures.accuracy import NAN_OUTPUTS, predict
 from pgdl_measures.data import TrainingData, check_images
-from pgdl_measures.errors import MeasureError
+from pgdl_measures.errors import MeasureError, NotFiniteError
 from pgdl_measures.network.compiled import Network
 from pgdl_measures.perturbations.catalogue import Perturbation
 from pgdl_measures.perturbations.mixup import draw_batches
@@ -91,7 +91,7 @@ def augmented_accuracy(
 def drawn_examples(
     data: TrainingData, *, batches: int = BATCHES, batch_size: int = 128, seed: int = 0
 ) -> np.ndarray:
-    """The examples that curves of these settings are of."""
+    """The examples that such a curve uses."""
     return _batches(data, batches, batch_size, seed).numpy().ravel()
 
 
@@ -167,7 +167,7 @@ def _correct(
             hits.append(tf.math.count_nonzero(found.classes == labels, dtype=tf.int32))
             found_nan.append(found.found_nan)
     if tf.reduce_any(tf.stack(found_nan)):
-        raise MeasureError(f"{NAN_OUTPUTS} under {perturbation.name}")
+        raise NotFiniteError(f"{NAN_OUTPUTS} under {perturbation.name}")
     return tf.reshape(tf.stack(hits), [-1, len(magnitudes)]).numpy()
 
 
@@ -190,7 +190,7 @@ def _correct_at(
     every = tf.constant(magnitudes, tf.float32)
     correct, found_nan = graph(data.inputs, data.labels, *values, order, every, tf.constant(seed))
     if found_nan:
-        raise MeasureError(f"{NAN_OUTPUTS} under {perturbation.name}")
+        raise NotFiniteError(f"{NAN_OUTPUTS} under {perturbation.name}")
     return correct.numpy()
 
 

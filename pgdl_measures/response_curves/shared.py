@@ -63,11 +63,15 @@ def shared_columns(
 
 
 def computed_curves(subject: Subject) -> Iterator[tuple[dict[str, Any], Curve]]:
-    """The curves that measures have computed of a subject, with their settings."""
+    """The curves that measures have computed of a subject, with their settings.
+
+    Of a curve that has more batches at some magnitudes, these.
+    """
     for key, columns in subject.shared():
-        if isinstance(key, tuple) and key[0] == _CURVE:
-            batches = min(len(column.correct) for column in columns.values())
-            yield dict(key[1:]), _curve(columns, sorted(columns), batches)
+        if isinstance(key, tuple) and key[0] == _CURVE and columns:  # empty where it was refused
+            batches = max(len(column.correct) for column in columns.values())
+            longest = [a for a in sorted(columns) if len(columns[a].correct) == batches]
+            yield dict(key[1:]), _curve(columns, longest, batches)
 
 
 def _curve(columns: dict[float, _Column], magnitudes: Sequence[float], batches: int) -> Curve:

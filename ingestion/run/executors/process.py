@@ -150,6 +150,7 @@ class WorkerProcess:
     def _environment(self) -> dict[str, str]:
         threads = dict.fromkeys(_THREADS, str(self._settings.threads))
         environment = {
+            "TF_ENABLE_ONEDNN_OPTS": "1",  # as `pgdl` sets it, also where a script runs measures
             **os.environ,
             **threads,
             "PYTHONPATH": import_paths(),
