@@ -103,7 +103,8 @@ class Corpus:
 
     def select(self, names: str | None) -> tuple[Task, ...]:
         """The tasks of these names, separated by commas; all where none are named."""
-        return tuple(self.task(name.strip()) for name in names.split(",")) if names else self.tasks
+        asked = [name.strip() for name in (names or "").split(",") if name.strip()]
+        return tuple(map(self.task, asked)) if asked else self.tasks
 
 
 def split_shards(dataset: Path, split: str) -> list[Path]:

@@ -32,9 +32,8 @@ def _is_model(inside: Path) -> bool:
     # A pipe, a link that leads nowhere, a folder in which files are missing: that is said when it
     # is read.
     if not inside.is_dir():
-        return inside.suffix in KERAS_FILES or (
-            inside.is_symlink() and inside.name.startswith("model_")
-        )
+        dangling = inside.is_symlink() and not inside.exists()
+        return inside.suffix in KERAS_FILES or (dangling and inside.name.startswith("model_"))
     return _is_model_folder(inside) or inside.name.startswith("model_")
 
 

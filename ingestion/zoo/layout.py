@@ -40,7 +40,7 @@ class Zoo:
 
     def task_folder(self, task: str) -> Path:
         """Where the models and the data of a task are."""
-        if Path(task).name != task or task.startswith(".") or "\0" in task:
+        if not task or Path(task).name != task or task.startswith(".") or "\0" in task:
             raise ZooError(f"{task!r} cannot name a task: it names a folder of {self.root}")
         return self.root / "input_data" / task
 

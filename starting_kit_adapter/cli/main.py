@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from logging import Formatter
@@ -67,7 +68,9 @@ def main(args: argparse.Namespace) -> int:
     except BrokenPipeError:  # `pgdl ls … | head`
         return 1
     except OSError as error:  # a folder that is a file, a full disk, a missing permission
-        place = error.filename or "the standard output, or a file that was open"
+        full = error.errno in (errno.ENOSPC, errno.EIO)
+        unnamed = "the standard output, or a file that was open" if full else "the system refused"
+        place = error.filename or unnamed
         logging.error("%s: %s", place, error.strerror or error)
         return 1
     except KeyboardInterrupt as error:
