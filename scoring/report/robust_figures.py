@@ -13,6 +13,7 @@ from scoring.robust.environments import Floats
 from scoring.robust.evaluation import Evaluation
 from scoring.robust.families import hparam_families
 from scoring.robust.oracle_rows import OracleRow
+from scoring.robust.sign_errors import has_effective
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +35,7 @@ def environments_left(found: Evaluation, thresholds: Sequence[float]) -> dict[st
     left = {}
     for family in hparam_families(table):
         n_eff = table.n_eff[family.of(table)]
-        counts = [2 * int((n_eff >= least * (1 - 1e-9)).sum()) for least in thresholds]
+        counts = [2 * int(has_effective(n_eff, least).sum()) for least in thresholds]
         left[found.runs.hparams[family.hparam or 0]] = counts
     return left
 

@@ -51,7 +51,6 @@ from scoring.robust.environments import (
 
 MIN_EFFECTIVE = 12.0  # App. A.1
 
-_ROUNDING = 1e-9  # twelve pairs of equal weight have n_eff = 12, whatever the sums' last digits
 CHUNK = 1 << 20  # pairs of runs at a time
 
 
@@ -76,7 +75,7 @@ class SignErrors:
     @cached_property
     def kept(self) -> npt.NDArray[np.bool_]:
         """The environments that count."""
-        return (self.n_eff >= self.min_effective * (1 - _ROUNDING)) & (self.weight > 0)
+        return has_effective(self.n_eff, self.min_effective) & (self.weight > 0)
 
     @cached_property
     def errors(self) -> Floats:
@@ -154,6 +153,12 @@ def hoeffding_weight(change: npt.ArrayLike, test_size: int) -> Floats:
     epsilon = np.abs(np.asarray(change, np.float64)) / 2.0
     chi = np.maximum(0.0, 1.0 - 2.0 * np.exp(-2.0 * test_size * epsilon**2)) ** 2
     return np.maximum(0.0, chi - 0.5)
+
+
+def has_effective(n_eff: Floats, least: float) -> npt.NDArray[np.bool_]:
+    """Whether effective sample sizes are `least` or more, with the tolerance of the authors'
+    program: twelve pairs whose weights differ in the fifth digit count as twelve."""
+    return (n_eff > least) | np.isclose(n_eff, least)
 
 
 def sign_changes(values: Floats, first: Ints, second: Ints) -> Floats:

@@ -142,6 +142,15 @@ def test_a_constant_number_of_pairs_at_the_cut_off_is_kept_in_spite_of_rounding(
     assert found.kept.all()
 
 
+def test_twelve_certain_pairs_whose_weights_differ_a_little_are_kept() -> None:
+    """As the authors' program does: it compares n_eff with 12 by `numpy.isclose`."""
+    codes = np.repeat([[0], [1]], [3, 4], axis=0)
+    gap = np.array([0.0, 0.001, 0.002, 0.046, 0.047, 0.048, 0.049])
+    found = sign_errors(codes, gap, [gap], test_size=10_000)
+    assert 12 - 1e-4 < found.n_eff[0] < 12 - 1e-8
+    assert found.kept.all()
+
+
 def test_families_partition_the_environments() -> None:
     runs = random_runs(lose=9)
     found = sign_errors(runs.codes, runs.gap, [runs.gap], test_size=None)

@@ -38,7 +38,7 @@ def draw_all(found: Evaluation, folder: Path) -> None:
         for name, values in zip(runs.hparams, runs.values):
             if len(values) > 2:
                 stem = folder / f"figure2_{name}"
-                _draw(lambda ax, n=name: plot_triangle(found, best, n, ax), (5.0, 4.0), stem)  # type: ignore[misc]
+                _draw(lambda ax, n=name: _triangle(found, best, n, ax), (5.0, 4.0), stem)  # type: ignore[misc]
     _draw(lambda ax: plot_environments_left(found, ax), (5.0, 3.0), folder / "figure3")
     if found.filtered.kept.any():
         figure, axes = new_figure(len(STATISTICS), 1, (width, 1.5 + 1.5 * len(STATISTICS)))
@@ -55,6 +55,10 @@ def draw_all(found: Evaluation, folder: Path) -> None:
         _draw(lambda ax, r=of_family: plot_oracles(found.measures, r, ax), size, stem)  # type: ignore[misc]
     if found.filtered.weaker.kept.any():
         _draw(lambda ax: plot_weaker(found, ax), tall, folder / "figure11")
+
+
+def _triangle(found: Evaluation, measure: str, hparam: str, ax: Axes) -> None:
+    plot_triangle(found, measure, hparam, ax).set_title(f"sign-error of {measure}", loc="left")
 
 
 def _draw(plot: Callable[[Axes], object], size: tuple[float, float], stem: Path) -> None:
