@@ -83,7 +83,7 @@ stage() { # makes a corpus of just the files that a submission may see: links, o
         mkdir -p -- "$staged/${file%/*}"
         ln -L -- "$corpus/$file" "$staged/$file" 2>/dev/null ||
             cp -- "$corpus/$file" "$staged/$file" || fail "cannot copy $corpus/$file"
-    done < <(cd -- "$corpus" && find -L . -type f \( -path '*/dataset_1/train/*' -o \
+    done < <(cd -- "$corpus" && find -L . -type f \( -path '*/dataset_*/train/*' -o \
         -path '*/model_*/config.json' -o -path '*/model_*/weights.hdf5' -o \
         -path '*/model_*/weights_init.hdf5' \) -print0)
     chmod -- 755 "$staged"

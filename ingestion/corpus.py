@@ -25,6 +25,7 @@ from pgdl_measures.base import IMAGES, INITIAL
 from pgdl_measures.errors import UnknownNameError
 from scoring.files import is_junk, load_json
 
+MODEL_FILES = ("config.json", "weights.hdf5", "weights_init.hdf5")
 KERAS_CONFIG = "keras_config"  # in config.json, where `model_config` cannot say what a model is
 FIRST_DATASET = "dataset_1"  # the only one of a task of the competition
 
@@ -178,7 +179,7 @@ def natural_order(paths: Iterable[Path]) -> list[Path]:
     return sorted(
         paths,
         key=lambda path: [
-            (0, int(part), "") if part.isdigit() else (1, 0, part)
+            (0, int(part), "") if part.isdecimal() else (1, 0, part)
             for part in re.split(r"(\d+)", path.name)
         ],
     )

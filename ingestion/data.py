@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def load_dataset(shards: Sequence[Path]) -> tf.data.Dataset:
     """
     for shard in shards:
         check_shard(shard)
-    return tf.data.TFRecordDataset([str(shard) for shard in shards]).map(_parse)
+    return _records(shards).map(_parse)
 
 
 def check_shard(shard: Path) -> int:
@@ -40,7 +41,7 @@ def check_shard(shard: Path) -> int:
     if not records:
         raise CorpusError(shard, "has no record")
     try:
-        _parse(next(iter(tf.data.TFRecordDataset(str(shard)).take(1))))
+        _parse(next(iter(_records([shard]).take(1))))
     except tf.errors.OpError as error:
         raise CorpusError(
             shard,
@@ -48,6 +49,11 @@ def check_shard(shard: Path) -> int:
             f"`inputs` and a serialized int32 tensor `output` ({error.message.splitlines()[0]})",
         ) from error
     return records
+
+
+def _records(shards: Sequence[Path]) -> tf.data.Dataset:
+    # As bytes: TensorFlow takes text for UTF-8, whatever the file system's encoding is.
+    return tf.data.TFRecordDataset([os.fsencode(shard) for shard in shards])
 
 
 def _parse(example: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:

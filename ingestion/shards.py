@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ def write_shards(folder: Path, split: Split) -> None:
         lambda image, label: (tf.io.serialize_tensor(image), tf.io.serialize_tensor(label))
     )
     for i in range(-(-len(split) // _SHARD)):
-        with tf.io.TFRecordWriter(str(folder / f"shard_{i}.tfrecord")) as file:
+        with tf.io.TFRecordWriter(os.fsencode(folder / f"shard_{i}.tfrecord")) as file:
             for inputs, output in examples.skip(i * _SHARD).take(_SHARD).as_numpy_iterator():
                 features = tf.train.Features(
                     feature={"inputs": _bytes(inputs), "output": _bytes(output)}

@@ -94,9 +94,12 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Replaces a text file, or raises a `ScoringError`."""
+    """Replaces a text file, or raises a `ScoringError`.
+
+    Names of files may hold bytes that are no UTF-8; they are written as `\\udc..`.
+    """
     try:
-        replace_file(path, text.encode())
+        replace_file(path, text.encode(errors="backslashreplace"))
     except OSError as error:
         raise ScoringError(f"cannot write {path}: {error.strerror}") from error
 

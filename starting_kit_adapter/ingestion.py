@@ -38,6 +38,7 @@ from starting_kit_adapter.submission.stage import environment, stage
 from starting_kit_adapter.submission.unzip import unzip
 from starting_kit_adapter.terminal.numbers import positive_number, size
 from starting_kit_adapter.terminal.stopping import stop_as_interrupted, tell_stopped
+from starting_kit_adapter.terminal.streams import prepare_streams
 
 WARNING = """\
 The submission is a program that runs as you. It is given no path to the gaps (model_configs.json),
@@ -49,6 +50,7 @@ what it may see: `docker/run.sh --submission SUBMISSION CORPUS OUT`.
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the submission, prints what it does and returns the exit code."""
+    prepare_streams()
     args = _parser().parse_args(arguments)
     stop_as_interrupted()
     try:

@@ -21,6 +21,7 @@ from pathlib import Path
 from scoring.errors import ScoringError
 from scoring.kit.program import score_folders
 from scoring.kit.results import kit_lines, write_results
+from starting_kit_adapter.terminal.streams import prepare_streams
 
 USAGE = """\
 usage: python -m starting_kit_adapter.score REFERENCE PREDICTIONS OUTPUT
@@ -29,6 +30,7 @@ usage: python -m starting_kit_adapter.score REFERENCE PREDICTIONS OUTPUT
 
 def main(arguments: Sequence[str]) -> int:
     """Scores, writes, prints what it did and returns the exit code."""
+    prepare_streams()
     on_platform = len(arguments) == 2
     if len(arguments) == 3:
         reference, predictions, output = map(Path, arguments)

@@ -13,6 +13,8 @@ import pytest
 from corpora import write_task
 from shared_data import SHARED, needs_shared
 
+from scoring.files import write_whole
+
 pytestmark = pytest.mark.keras2
 
 
@@ -79,6 +81,29 @@ def test_an_output_that_takes_nothing_is_told_in_one_line_and_a_reader_that_left
     with os.fdopen(writer, "w") as gone:
         told = subprocess.run(command, stdout=gone, **kind)
     assert told.returncode == 1 and told.stderr == ""
+
+
+def test_names_that_are_text_in_no_encoding_are_printed_and_written(tmp_path):
+    name = os.fsdecode(b"caf\xe9")
+    (tmp_path / name / "model_0").mkdir(parents=True)
+    (tmp_path / name / "dataset_1").mkdir()
+    command = [sys.executable, "-m", "starting_kit_adapter.cli.main", "ls", "tasks", str(tmp_path)]
+    env = {**os.environ, "PYTHONIOENCODING": "ascii:strict"}
+    told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=env)
+    assert "\\udce9" in told.stdout and told.stderr == ""
+    write_whole(tmp_path / name / "page", f"{name} ü")
+    assert (tmp_path / name / "page").read_text(encoding="utf-8") == "caf\\udce9 ü"
+
+
+def test_no_file_takes_the_place_of_a_standard_stream_that_is_closed(tmp_path):
+    code = (
+        "import os, sys\nfrom starting_kit_adapter.terminal.streams import prepare_streams\n"
+        "prepare_streams()\nfile = open(sys.argv[1], 'w')\nprint('lost')\n"
+        "print('lost', file=sys.stderr)\nos.write(2, b'lost')\nfile.write(str(file.fileno() > 2))"
+    )
+    closed = ["bash", "-c", 'exec "$@" <&- >&- 2>&-', "bash"]
+    subprocess.run([*closed, sys.executable, "-c", code, tmp_path / "file"], cwd=ROOT, check=True)
+    assert (tmp_path / "file").read_text() == "True"
 
 
 def test_a_wrong_verb_or_folder_is_an_error_of_one_line():

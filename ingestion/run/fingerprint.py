@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ingestion.corpus import MODEL_FILES
 from ingestion.custom import custom_files
 from ingestion.errors import CorpusError
 from ingestion.run.digests import code_digest, digest, file_digest
@@ -24,7 +25,6 @@ from pgdl_measures.base import Measure
 from pgdl_measures.registry import measures
 from scoring.record import Stamp
 
-MODEL_FILES = ("config.json", "weights.hdf5", "weights_init.hdf5")
 REGISTRY = "pgdl_measures.registry"
 
 _DECODERS = ("pgdl_measures.base", "ingestion.models", "ingestion.data")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.corpus import Task
+from ingestion.errors import CorpusError
 from ingestion.run import fingerprint
 from ingestion.run.architecture import architecture
 from ingestion.run.budget import TimeLimit
@@ -36,7 +37,7 @@ class Job:
     task: str
     model: str
     folder: Path
-    shards: tuple[Path, ...]
+    shards: tuple[Path, ...]  # none if the model names no data set of its task
     measures: tuple[Measure, ...]
     architecture: str  # models that are alike in it share their traced graphs and their data
     step_seconds: float  # the longest that one step may take
@@ -101,8 +102,11 @@ def make_plan(request: Request, lines: Iterable[Line]) -> Plan:
         of_dataset = {name: tuple(task.shards(request.split, name)) for name in task.datasets}
         selected = set(request.selected(task))
         for model in task.model_ids:
-            dataset = task.dataset_of(model)
-            shards = of_dataset[dataset]
+            try:
+                dataset = task.dataset_of(model)
+            except CorpusError:  # costs this model alone, when it is computed
+                dataset = ""
+            shards = of_dataset.get(dataset, ())
             keys = {measure.name: (task.name, model, measure.name) for measure in request.measures}
             files = model_files(task.model_folder(model), request.custom)
             stale |= {

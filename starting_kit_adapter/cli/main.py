@@ -16,6 +16,7 @@ from pgdl_measures.errors import PgdlError
 from scoring.errors import ScoringError
 from starting_kit_adapter.terminal.negation import join_negated
 from starting_kit_adapter.terminal.stopping import stop_as_interrupted, tell_stopped
+from starting_kit_adapter.terminal.streams import prepare_streams
 from starting_kit_adapter.terminal.subcommands import add_subcommand
 
 VERBS = (
@@ -67,6 +68,10 @@ def main(args: argparse.Namespace) -> int:
         return 1
     except BrokenPipeError:  # `pgdl ls … | head`
         return 1
+    except UnicodeEncodeError as error:  # names of files may be bytes that are text in no encoding
+        near = error.object[max(0, error.start - 40) : error.end + 40]
+        logging.error("%a is not UTF-8: rename the file or folder, or change the option", near)
+        return 1
     except OSError as error:  # a folder that is a file, a full disk, a missing permission
         full = error.errno in (errno.ENOSPC, errno.EIO)
         unnamed = "the standard output, or a file that was open" if full else "the system refused"
@@ -83,6 +88,7 @@ def entry_point() -> None:
     Not `absl.app.run`: imported inside of it, TensorFlow up to 2.14 compares tensors by identity.
     """
     stop_as_interrupted()
+    prepare_streams()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # TensorFlow's start-up messages
     # By itself TensorFlow leaves oneDNN's convolutions, which are faster, off on older processors.
     os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
@@ -102,8 +108,7 @@ def _all_is_printed() -> bool:
     What is left is dropped: Python would try again at the end, and print a traceback.
     """
     try:
-        if sys.stdout is not None:  # as in `pgdl … >&-`
-            sys.stdout.flush()
+        sys.stdout.flush()
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):

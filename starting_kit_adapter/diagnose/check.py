@@ -77,7 +77,7 @@ def _check_data(task: Task, dataset: str, found: TaskCheck) -> TrainingData | No
     """Checks one data set; a task is described by its first one, and by the sizes of all."""
     counts = []
     for split in ("train", "test"):
-        if split == "test" and not (task.folder / "dataset_1" / "test").is_dir():
+        if split == "test" and not (task.folder / dataset / "test").is_dir():
             found.warnings.append("no test data: measures can be run, but no gap is known")
             counts.append("0")
             continue

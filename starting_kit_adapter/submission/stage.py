@@ -16,9 +16,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from ingestion.corpus import Task
-
-_MODEL_FILES = ("config.json", "weights.hdf5", "weights_init.hdf5")
+from ingestion.corpus import MODEL_FILES, Task
 
 
 def visible_files(task: Task) -> dict[str, Path]:
@@ -29,7 +27,7 @@ def visible_files(task: Task) -> dict[str, Path]:
         for shard in task.shards(dataset=dataset)
     }
     for model_id in task.model_ids:
-        for name in _MODEL_FILES:
+        for name in MODEL_FILES:
             path = task.model_folder(model_id) / name
             if os.path.isfile(path):
                 files[f"{task.name}/{model_id}/{name}"] = path.resolve()

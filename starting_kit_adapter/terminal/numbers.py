@@ -47,9 +47,10 @@ def fraction(text: str) -> float:
 def size(text: str) -> int:
     """Bytes: 4G, 500M, 1.5 GB or plain 1000."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)B?", text.strip(), re.IGNORECASE)
-    if not match:
+    count = float(match[1]) * 1024.0 ** "_KMGT".index(match[2].upper() or "_") if match else 0.0
+    if not 1 <= count < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 4G or 500M")
-    return int(float(match[1]) * 1024 ** "_KMGT".index(match[2].upper() or "_"))
+    return int(count)
 
 
 def _number(text: str) -> float:

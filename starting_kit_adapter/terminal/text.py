@@ -17,9 +17,9 @@ _QUIET_SECONDS = 60  # between two progress lines in a log file
 class Progress:
     """A progress line: rewritten in place on a terminal, elsewhere printed once a minute."""
 
-    def __init__(self, total: int, what: str, stream: TextIO = sys.stderr) -> None:
-        self.total, self._what, self._stream = total, what, stream
-        self._live = stream.isatty()
+    def __init__(self, total: int, what: str, stream: TextIO | None = None) -> None:
+        self.total, self._what, self._stream = total, what, stream or sys.stderr
+        self._live = self._stream.isatty()
         self._start = self._printed = time.monotonic()
         self._done = self._failed = 0
 

@@ -309,3 +309,5 @@ def test_a_task_named_average_would_be_taken_for_the_average():
 def test_yaml_reads_what_was_written():
     value = {"a": [{"b": "x: # 'y'", "c": [1, 2.5]}, "-", []], "d": {"e": None, "f": True}, "g": {}}
     assert yaml.safe_load(yaml_text(value)) == value
+    odd = "Größe 😀 \\ud83d \"'\t\n\x7f\x85\u2028 # - :"
+    assert yaml.safe_load(yaml_text({"a": odd, "b": [odd]})) == {"a": odd, "b": [odd]}

@@ -155,6 +155,7 @@ def test_help_needs_nothing(run):
 def test_a_submission_is_given_the_models_and_the_training_data_alone(run, tmp_path):
     seen = {
         "task/dataset_1/train/shard_0.tfrecord",
+        "task/dataset_2/train/shard_0.tfrecord",
         "task/model_1/config.json",
         "task/model_1/weights.hdf5",
         "task/model_1/weights_init.hdf5",

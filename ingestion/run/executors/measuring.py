@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from ingestion.custom import load_custom
 from ingestion.data import load_dataset
+from ingestion.errors import CorpusError
 from ingestion.models import load_model
 from ingestion.run import fingerprint
 from ingestion.run.executors.outcome import (
@@ -98,6 +99,8 @@ class Measuring:
         return self._stamp
 
     def _data(self, job: Job) -> tf.data.Dataset:
+        if not job.shards:
+            raise CorpusError(job.folder / "config.json", "names no data set of its task")
         if self._dataset is None:
             dataset = load_dataset(job.shards)
             # Decoded here, so that the time is not counted as that of the first model's measure.

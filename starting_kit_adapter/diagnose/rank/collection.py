@@ -7,6 +7,7 @@ same file again. The models that take the inputs in one scale and shape are one 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,6 +113,6 @@ def _digest(path: Path) -> str:
     files = sorted(p for p in path.rglob("*") if not p.is_dir()) if path.is_dir() else [path]
     for file in files:
         check_file(file, "a model is ranked by its files")
-        digest.update(file.name.encode())
+        digest.update(os.fsencode(file.name))
         digest.update(hashlib.sha256(file.read_bytes()).digest())
     return digest.hexdigest()[:16]
