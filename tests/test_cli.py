@@ -106,7 +106,34 @@ def test_no_file_takes_the_place_of_a_standard_stream_that_is_closed(tmp_path):
     assert (tmp_path / "file").read_text() == "True"
 
 
-def test_a_wrong_verb_or_folder_is_an_error_of_one_line():
+@pytest.mark.parametrize(
+    "typed, told",
+    [
+        ("chekc zoo", "pgdl: unknown verb 'chekc'; did you mean check?"),
+        ("ls measure", "pgdl ls: unknown verb 'measure'; did you mean measures?"),
+        ("", "pgdl: the following arguments are required: VERB"),
+        ("rank a.keras", "pgdl rank: the following arguments are required: --data"),
+        ("rank a.keras --data digits --by size", "unknown --by 'size'; known: accuracy, gap"),
+        # Not an abbreviation: elsewhere it is the random seed, here it would be how many.
+        ("rank a.keras --data digits --seed 3", "pgdl rank: unknown arguments: --seed 3; did you"),
+    ],
+)
+def test_what_is_typed_wrongly_is_told_with_the_nearest_word_and_where_to_read_on(
+    typed, told, capsys
+):
+    from starting_kit_adapter.cli.main import make_parser
+
+    with pytest.raises(SystemExit) as end:
+        make_parser().parse_args(typed.split())
+    first, *others = capsys.readouterr().err.splitlines()
+    assert end.value.code == 2
+    assert told in first and "usage" not in first
+    prog = first.partition(":")[0]
+    assert others[-1] == f"`{prog} -h` explains everything"
+    assert len(others) == 1 or others[0].startswith(f"for example: {prog} ")
+
+
+def test_a_wrong_verb_or_folder_is_an_error_without_traceback():
     assert pgdl("chekc").returncode == 2
     result = pgdl("check", "nowhere")
     assert result.returncode == 1

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.selection import add_corpus, add_tasks
+from starting_kit_adapter.terminal.subcommands import add_parser
 from starting_kit_adapter.terminal.text import table
 
 if TYPE_CHECKING:
@@ -31,13 +32,13 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
-    _add_measures(what.add_parser("measures", help="all measures, or the details of one"))
-    tasks = what.add_parser("tasks", help="the tasks of a corpus")
+    _add_measures(add_parser(what, "measures", "list all measures, or the details of one"))
+    tasks = add_parser(what, "tasks", "list the tasks of a corpus")
     add_corpus(tasks)
-    models = what.add_parser("models", help="the models of a corpus with their gaps")
+    models = add_parser(what, "models", "list the models of a corpus with their gaps")
     add_corpus(models)
     add_tasks(models)
-    layers = what.add_parser("layers", help="the layers of a model and their numbers")
+    layers = add_parser(what, "layers", "list the layers of a model and their numbers")
     layers.add_argument(
         "model", type=Path, help="a .keras or .h5 file, a SavedModel, or model_<id>/"
     )

@@ -9,25 +9,36 @@ import sys
 from logging import Formatter
 
 from absl import logging
-from absl.flags import argparse_flags
 
 from ingestion.run.fingerprint import toolkit_version
 from pgdl_measures.errors import PgdlError
 from scoring.errors import ScoringError
 from starting_kit_adapter.terminal.negation import join_negated
+from starting_kit_adapter.terminal.parser import Parser
 from starting_kit_adapter.terminal.stopping import stop_as_interrupted, tell_stopped
 from starting_kit_adapter.terminal.streams import prepare_streams
 from starting_kit_adapter.terminal.subcommands import add_subcommand
 
 VERBS = (
-    *("rank", "ls", "check", "zoo"),
-    *("run", "limits", "combine", "score", "table", "report", "learn"),
-    *("invariance", "overfit", "study"),
+    *("rank", "invariance", "overfit"),
+    *("ls", "check", "zoo"),
+    *("run", "table", "report", "combine", "score", "learn", "limits", "study"),
     *("bundle", "codabench-bundle"),
 )
 
 DESCRIPTION = """\
 Predict how well trained networks generalize, from the networks and their training data alone.
+
+your own models, and the data that they were trained on:
+  pgdl rank *.keras --data npz:mine.npz                 which of them will do best?
+  pgdl invariance model.keras --data npz:mine.npz       how much rotation or noise does it bear?
+  pgdl overfit model.keras --data npz:mine.npz          is it overfitted to this test set?
+
+which measures predict the gap, on many models:
+  pgdl zoo build --data digits --grid digits -o zoo     train a small zoo (a grid of models)
+  pgdl check zoo --accuracy                             are all files and models readable?
+  pgdl run zoo -m gi_intra_l0,mixup -o out              compute two measures for every model
+  pgdl report out -o report.html                        how well do they predict the gaps?
 
 words:
   gap       training accuracy minus test accuracy
@@ -35,22 +46,12 @@ words:
   task      a data set and the networks that were trained on it
   corpus    a folder of tasks; a zoo is a corpus whose networks `pgdl zoo` trained or added
   run       the folder of values that `pgdl run` wrote
-
-typical use:
-  pgdl rank *.keras --data npz:mine.npz                 which of my models will do best?
-  pgdl zoo build --data digits --grid digits -o zoo     train a small zoo (a grid of models)
-  pgdl check zoo --accuracy                             are all files and models readable?
-  pgdl ls measures                                      the measures and what they need
-  pgdl run zoo -m gi_intra_l0,mixup -o out              compute two measures for every model
-  pgdl report out -o report.html                        how well do they predict the gaps?
 """
 
 
-def make_parser() -> argparse_flags.ArgumentParser:
+def make_parser() -> Parser:
     """The parser of all verbs."""
-    parser = argparse_flags.ArgumentParser(
-        prog="pgdl", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(prog="pgdl", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"pgdl {toolkit_version()}")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for name in VERBS:

@@ -77,20 +77,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also show the test accuracy that this predictor expects, with its 90 %% interval: a "
         "file by `pgdl learn`, or `mini`, which was learned from eight small tasks",
     )
-    add_scale(parser)
-    parser.add_argument(
-        "--seeds",
-        type=positive,
-        default=5,
-        help="random seeds per measure, for its standard error (default: 5)",
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="OPTION=VALUE",
-        help="an option of the measures that have it; may be repeated",
-    )
     parser.add_argument("-o", "--output", type=Path, help="folder that keeps results, to resume")
     parser.add_argument(
         "--format",
@@ -99,10 +85,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what is printed (default: text)",
     )
     parser.add_argument("--html", type=Path, metavar="PAGE", help="also write an HTML page")
-    parser.add_argument("--image-size", type=positive, help="resize images of tfds data to N x N")
-    add_custom(parser)
-    add_again_arguments(parser)
-    add_time_limit(parser)
+    how = parser.add_argument_group("how models and measures are computed")
+    add_scale(how)
+    how.add_argument(
+        "--seeds",
+        type=positive,
+        default=5,
+        help="random seeds per measure, for its standard error (default: 5)",
+    )
+    how.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="OPTION=VALUE",
+        help="an option of the measures that have it; may be repeated",
+    )
+    how.add_argument("--image-size", type=positive, help="resize images of tfds data to N x N")
+    add_custom(how)
+    add_again_arguments(how)
+    add_time_limit(how)
     add_worker_arguments(parser)
 
 

@@ -15,6 +15,7 @@ from starting_kit_adapter.terminal.failures import warn
 from starting_kit_adapter.terminal.numbers import positive
 from starting_kit_adapter.terminal.selection import add_model
 from starting_kit_adapter.terminal.stopping import tell_stopped
+from starting_kit_adapter.terminal.subcommands import add_parser
 from starting_kit_adapter.terminal.text import Progress, table
 from starting_kit_adapter.terminal.zoo_options import (
     add_data_arguments,
@@ -84,12 +85,7 @@ in "hparams" also: architecture, data (a list of sources), train_examples
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="zoo_verb", metavar="build|suite|add|presets", required=True)
-    build = verbs.add_parser(
-        "build",
-        help="train every network of a grid",
-        epilog=_GRID,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    build = add_parser(verbs, "build", "train every network of a grid", epilog=_GRID)
     add_grid_arguments(build)
     build.add_argument("-o", "--output", type=Path, required=True, help="the folder of the zoo")
     build.add_argument("--task", help="name of the task (default: the grid's name)")
@@ -102,17 +98,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     build.set_defaults(zoo_run=_build)
 
-    suite = verbs.add_parser("suite", help="train several tasks into one corpus")
+    suite = add_parser(verbs, "suite", "train several tasks into one corpus")
     zoo_suite.add_arguments(suite)
     suite.set_defaults(zoo_run=zoo_suite.run)
 
-    presets = verbs.add_parser("presets", help="list the grids that come with the project")
+    presets = add_parser(verbs, "presets", "list the grids that come with the project")
     presets.add_argument(
         "name", nargs="?", help="show the grid of this one and where it comes from"
     )
     presets.set_defaults(zoo_run=_presets)
 
-    add = verbs.add_parser("add", help="put a trained Keras model into a zoo")
+    add = add_parser(verbs, "add", "put a trained Keras model into a zoo")
     add.add_argument(
         "output", metavar="DIR", type=Path, help="the folder of the zoo; made if it does not exist"
     )

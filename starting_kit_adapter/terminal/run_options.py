@@ -62,12 +62,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "kit's rule - a measure may take that long times the number of models of the task; after "
         "that it predicts EXCEEDED",
     )
-    where = parser.add_argument_group("where to compute")
-    add_worker_arguments(where)
+    add_worker_arguments(parser)
 
 
-def add_worker_arguments(group: argparse._ActionsContainer) -> None:
+def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
     """How many processes work, and where; studies have these options, too."""
+    group = parser.add_argument_group("where to compute")
     group.add_argument(
         "--workers",
         type=positive,
