@@ -114,6 +114,8 @@ def _checked(
         hint = ""
         if labels.shape == (len(images),) and np.issubdtype(labels.dtype, np.floating):
             hint = "; convert them with .astype(int)"
+        elif labels.shape == (len(images),) and labels.dtype.kind in "US":
+            hint = "; number them by np.unique(labels, return_inverse=True)[1]"
         elif labels.ndim == 2 and len(labels) == len(images):
             hint = "; take the class of each with .argmax(axis=1)"
         raise ZooError(

@@ -142,7 +142,8 @@ def find_corpus(root: Path | str) -> Corpus:
     else:
         folders = [p for p in _entries(resolved) if p.is_dir() and _looks_like_task(p)]
     if not folders:
-        raise CorpusError(root, "has no task: expected <task>/model_<id>/ and <task>/dataset_1/")
+        expected = "expected <task>/model_<id>/ and <task>/dataset_1/, as `pgdl zoo` writes"
+        raise CorpusError(root, f"has no task: {expected}")
     reference_root = resolved.parent if resolved.name == "input_data" else resolved
     return Corpus(root, tuple(_task(folder, reference_root) for folder in natural_order(folders)))
 

@@ -36,7 +36,11 @@ def read_arrays(path: Path, names: Sequence[str]) -> list[np.ndarray]:
             missing = [name for name in names if name not in file]
             if missing:
                 there = f"has the arrays {', '.join(sorted(file))}" if len(file) else "is empty"
-                raise ZooError(f"{path}: {there}; expected {', '.join(names)}")
+                arrays = ", ".join(f"{name}=…" for name in names)
+                raise ZooError(
+                    f"{path}: {there}; expected {', '.join(names)}: "
+                    f"save it again by np.savez({path.name!r}, {arrays})"
+                )
             return [_array(path, name, file) for name in names]
     except (*DAMAGED_ARCHIVE, *_DAMAGED_ARRAY) as error:
         raise ZooError(f"{path}: is not a whole .npz file of plain arrays ({error})") from error

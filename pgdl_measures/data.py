@@ -161,8 +161,8 @@ def check_labels(labels: Iterable[int], outputs: int) -> None:
     if low < 0 or high >= outputs or outputs < 2:
         hint = ": subtract 1 from them" if (low, high) == (1, outputs) else ""
         raise MeasureError(
-            f"the labels go from {low} to {high}; the model has {outputs} outputs, "
-            f"for the labels 0 to {outputs - 1}{hint}"
+            f"the labels go from {low} to {high}; the model is of {outputs} classes, "
+            f"0 to {outputs - 1}{hint}"
         )
 
 

@@ -72,12 +72,12 @@ registered_perturbations: dict[str, Perturbation] = {}
 # upside down.
 add_perturbation(Perturbation("rotation", image.rotation, -180.0, 179.0, "degrees"))
 add_perturbation(Perturbation("rotation90", image.rotation, -90.0, 90.0, "degrees"))
-add_perturbation(Perturbation("translation_x", image.translation_x, -0.5, 0.5, "of the width"))
-add_perturbation(Perturbation("translation_y", image.translation_y, -0.5, 0.5, "of the height"))
+add_perturbation(Perturbation("translation_x", image.translation_x, -0.5, 0.5, "widths"))
+add_perturbation(Perturbation("translation_y", image.translation_y, -0.5, 0.5, "heights"))
 add_perturbation(Perturbation("colour_jitter", image.colour_jitter, -0.25, 0.25))
 # Not in the paper; the ranges are ours.
 add_perturbation(
-    Perturbation("noise", image.noise, 0.0, 0.3, "standard deviations, white is 1", of_tensors=True)
+    Perturbation("noise", image.noise, 0.0, 0.3, "standard deviation, white is 1", of_tensors=True)
 )
 add_perturbation(
     Perturbation("intensity", image.intensity, -0.5, 0.5, of_values=True, of_tensors=True)

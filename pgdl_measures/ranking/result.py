@@ -106,6 +106,18 @@ class Ranking:
         """The table as aligned text."""
         return table(self.headers, self.cells())
 
+    @property
+    def legend(self) -> str:
+        """What the table's columns are."""
+        changed = [measure.name for measure in self.measures if measure.unit]
+        others = [measure.name for measure in self.measures if not measure.unit]
+        parts = ["90 %: interval of the rank"]
+        if changed:
+            parts.append(f"{', '.join(changed)}: {_SHOWN[self.by]}, ± standard error")
+        if others:
+            parts.append(f"{', '.join(others)}: larger for a larger gap")
+        return "; ".join(parts)
+
     def summary(self) -> str:
         """The answer in words."""
         lines = [f"pick: {self.pick}"]
@@ -134,7 +146,7 @@ class Ranking:
         return "\n".join(lines)
 
     def __str__(self) -> str:
-        return f"{self.table()}\n\n{self.summary()}"
+        return f"{self.table()}\n\n{self.legend}\n\n{self.summary()}"
 
     def _cells(self, row: Row) -> list[Cell]:
         interval = f"{row.low}-{row.high}" if row.low < row.high else str(row.low)
@@ -151,6 +163,10 @@ class Ranking:
         return [*start, *shown, gap if self.by == "gap" else model.test_accuracy]
 
 
+_SHOWN = {
+    "accuracy": "accuracy on training examples that the measure changes",
+    "gap": "training accuracy minus that on examples that the measure changes",
+}
 _TRUTH = {"accuracy": "test acc", "gap": "gap"}
 
 

@@ -25,9 +25,10 @@ examples:
   pgdl invariance mine.keras --data npz:mine.npz --perturbations rotation,mymodule:blur
 
 Prints a table and draws the response curves: accuracy against the magnitude of the perturbation. Gi
-is 0 for a network that the perturbation does not affect and 1 for one that is always wrong. "keeps
-90 % within" is the range of magnitudes around 0 in which the network keeps 90 % of its accuracy on
-the unperturbed images. Each image is used once.
+is 0 for a network that the perturbation does not affect and 1 for one that is always wrong. "mean
+acc" and "worst acc" are the mean and the smallest accuracy in the tested range, "at" is where it is
+smallest. "keeps 90 % within" is the range of magnitudes around 0 in which the network keeps 90 % of
+its accuracy on the unperturbed images. Each image is used once.
 A perturbation of your own is a function (images, magnitude, rng) -> images that mymodule.py
 registers with register_perturbation(blur, 0.0, 3.0).
 """

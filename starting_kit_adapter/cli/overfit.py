@@ -44,6 +44,10 @@ if the test set was tested. Without them the answer to a rejection is "undecided
 For models of a zoo (ZOO/input_data/TASK/model_<id>) the training and test sets are those of the
 zoo; --train-examples and --test-examples change that.
 
+A generator chooses the shifted copy of each image: strongest, the wrongly classified one of largest
+loss; nearest, the closest wrongly classified one; random, any. The verdict is that of "strongest".
+"uncapped p" is the bound before it is cut at 1: it also orders models that are not rejected.
+
 With -o: overfit.json with every number, and Figures 8 to 11 of the paper as SVG and PNG.
 """
 

@@ -129,11 +129,12 @@ def to_text(findings: Findings) -> str:
                 float(one.accuracy[worst]),
                 f"{one.magnitudes[worst]:.3g}",
                 _range(one),
-                f"{low:g} to {high:g} {one.perturbation.unit}".strip(),
+                f"{low:g} to {high:g}",
+                one.perturbation.unit,
             ]
         )
     kept = f"keeps {100 * findings.keep_fraction:g} % within"
-    headers = ["perturbation", "Gi", "mean", "worst", "at", kept, "tested range"]
+    headers = ["perturbation", "Gi", "mean acc", "worst acc", "at", kept, "tested range", "unit"]
     return f"{head}\n\n{table(headers, rows)}"
 
 
@@ -144,7 +145,7 @@ def _range(one: Finding) -> str:
 
 
 def save_figure(findings: Findings, path: Path) -> None:
-    """The curves side by side; the range in which the network keeps its accuracy is shaded."""
+    """The curves side by side, with a legend above them."""
     columns = min(_COLUMNS, len(findings.of))
     rows = math.ceil(len(findings.of) / columns)
     figure, axes = new_figure(rows, columns, (3.4 * columns, 2.5 * rows))
@@ -152,14 +153,21 @@ def save_figure(findings: Findings, path: Path) -> None:
         _plot(findings, finding, ax)
     for ax in axes.flat[len(findings.of) :]:
         ax.set_visible(False)
+    named = {
+        name: handle for ax in axes.flat for handle, name in zip(*ax.get_legend_handles_labels())
+    }
+    figure.legend(named.values(), named.keys(), loc="outside upper center", ncols=3, fontsize=9)
     save_as(figure, path)
 
 
 def _plot(findings: Findings, one: Finding, ax: Axes) -> None:
-    ax.axhline(findings.unperturbed, color="0.4", linewidth=1, linestyle=":")
+    share = f"{100 * findings.keep_fraction:g} % of that"
+    dotted = {"color": "0.4", "linewidth": 1, "linestyle": ":"}
+    ax.axhline(findings.unperturbed, label="without perturbation", **dotted)
     if one.kept_range is not None:
-        ax.axvspan(*one.kept_range, color="C2", alpha=0.15, linewidth=0)
-    ax.plot(one.magnitudes, one.accuracy, "o-", color="C0", markersize=3, linewidth=1.5)
+        ax.axvspan(*one.kept_range, color="C2", alpha=0.15, linewidth=0, label=f"keeps {share}")
+    curve = {"color": "C0", "markersize": 3, "linewidth": 1.5}
+    ax.plot(one.magnitudes, one.accuracy, "o-", label="accuracy on perturbed images", **curve)
     ax.set_ylim(0, 1.03)
     ax.set_xlim(one.magnitudes[0], one.magnitudes[-1])
     ax.set_title(f"{one.perturbation.name.replace('_', ' ')}: Gi {one.gi:.3f}", fontsize=10)

@@ -56,7 +56,7 @@ def test_a_model_of_a_corpus_is_examined_on_its_own_data(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "accuracy without perturbation" in shown
     assert "1 of 2 batches of 128: the training data has no more" in shown
-    assert "translation_x" in shown and "-0.5 to 0.5 of the width" in shown
+    assert "translation_x" in shown and "widths" in shown
     assert "rotation" not in shown
     assert figure.read_text().startswith("<?xml")
 

@@ -161,7 +161,7 @@ def test_several_runs_are_spoken_of_as_an_architecture():
 
 def test_the_error_by_shift_is_shown():
     lines = [line.split() for line in describe(_report(NOTHING), "test").splitlines()]
-    assert ["shift", "error"] in lines
+    assert ["shift,", "pixels", "error"] in lines
     assert [line for line in lines if line[:1] in (["0"], ["2"], ["4"], ["6"])] == [
         ["0", "0.1000"],
         ["2", "0.1250"],

@@ -97,9 +97,9 @@ def _tests(report: Report) -> str:
             p = report.p_values(name)
             rows.append([name, together.p, together.uncapped, float(p.mean()), float(np.median(p))])
     if n == 1:
-        return table(["generator", "p", "uncapped", "p of the basic test"], rows)
+        return table(["generator", "p", "uncapped p", "p of the basic test"], rows)
     return table(
-        ["generator", f"p of {n} models", "uncapped", "mean p of one model", "median"], rows
+        ["generator", f"p of {n} models", "uncapped p", "mean p of one model", "median"], rows
     )
 
 
@@ -108,7 +108,7 @@ def _shifts(report: Report) -> str:
     found = [shifted.by_shift for shifted in report.shifted.values()]
     rows = [[pixels, float(np.mean([errors[pixels] for errors in found]))] for pixels in found[0]]
     return (
-        f"{table(['shift', 'error'], rows)}\n"
+        f"{table(['shift, pixels', 'error'], rows)}\n"
         "The test assumes that shifted images could just as well have been in the data set: the "
         "error of a model that is independent of it is then the same at every shift."
     )

@@ -33,7 +33,7 @@ def to_markdown(ranking: Ranking) -> str:
     """The table, with the answer in words below."""
     rows = tuple(tuple(_text(cell) for cell in row) for row in ranking.cells())
     sheet = Sheet(_TITLES[ranking.by], tuple(ranking.headers), rows)
-    return markdown([sheet], ranking.summary().splitlines())
+    return markdown([sheet], [ranking.legend, *ranking.summary().splitlines()])
 
 
 def to_csv(ranking: Ranking) -> str:
@@ -79,7 +79,7 @@ def to_html(ranking: Ranking) -> str:
         f"<h1>{_TITLES[ranking.by]}</h1>",
         f'<p class="pick">{escape(summary[0])}</p>',
         items(summary[1:]),
-        table(_TITLES[ranking.by], columns, rows, marked=0),
+        table(ranking.legend, columns, rows, marked=0),
     ]
     if ranking.agreements:
         cells = [
