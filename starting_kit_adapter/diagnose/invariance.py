@@ -161,9 +161,9 @@ def save_figure(findings: Findings, path: Path) -> None:
 
 
 def _plot(findings: Findings, one: Finding, ax: Axes) -> None:
-    share = f"{100 * findings.keep_fraction:g} % of that"
+    share = f"{100 * findings.keep_fraction:g} % of the accuracy without perturbation"
     dotted = {"color": "0.4", "linewidth": 1, "linestyle": ":"}
-    ax.axhline(findings.unperturbed, label="without perturbation", **dotted)
+    ax.axhline(findings.unperturbed, label="accuracy without perturbation", **dotted)
     if one.kept_range is not None:
         ax.axvspan(*one.kept_range, color="C2", alpha=0.15, linewidth=0, label=f"keeps {share}")
     curve = {"color": "C0", "markersize": 3, "linewidth": 1.5}
