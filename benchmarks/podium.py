@@ -46,7 +46,7 @@ def work(corpus: Path, models: int, measure: str, folder: str) -> None:
     tf.config.threading.set_intra_op_parallelism_threads(1)
     tf.config.threading.set_inter_op_parallelism_threads(1)
     from ingestion.corpus import find_corpus
-    from ingestion.data import load_dataset
+    from ingestion.datasets.data import load_dataset
     from starting_kit_adapter.submission.kit_model import load_kit_model
 
     (task,) = find_corpus(corpus).tasks

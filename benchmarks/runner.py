@@ -36,8 +36,8 @@ import sys, tensorflow as tf
 tf.config.threading.set_intra_op_parallelism_threads(1)
 tf.config.threading.set_inter_op_parallelism_threads(1)
 from ingestion.corpus import find_corpus
-from ingestion.data import load_dataset
-from ingestion.models import load_model
+from ingestion.datasets.data import load_dataset
+from ingestion.model_files.models import load_model
 from pgdl_measures import complexity
 task, = find_corpus(sys.argv[1]).tasks
 dataset = load_dataset(task.shards())
@@ -126,9 +126,9 @@ def timed(command: list[object]) -> tuple[float, float]:
 
 def write_zoo(task: Path, models: int) -> None:
     """Random networks in two widths by turns, and random data."""
-    from ingestion.arrays import Split
-    from ingestion.shards import write_shards
-    from ingestion.weights import write_weights
+    from ingestion.datasets.arrays import Split
+    from ingestion.datasets.shards import write_shards
+    from ingestion.model_files.weights import write_weights
 
     rng = np.random.default_rng(0)
     inputs = rng.normal(size=(EXAMPLES, *SHAPE)).astype(np.float32)

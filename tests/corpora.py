@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from ingestion.models import build_model
-from ingestion.weights import write_weights
+from ingestion.model_files.models import build_model
+from ingestion.model_files.weights import write_weights
 
 
 def conv(filters: int, activation: str | None = "relu", **kwargs: object) -> dict:

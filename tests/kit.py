@@ -10,7 +10,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from ingestion.models import load_model
+from ingestion.model_files.models import load_model
 
 
 def wrapped(layer: tf.keras.layers.Layer) -> tf.keras.layers.Layer:

@@ -23,10 +23,10 @@ from corpora import (
 from shared_data import SHARED, needs_shared
 
 from ingestion.corpus import find_corpus
-from ingestion.data import load_dataset
+from ingestion.datasets.data import load_dataset
 from ingestion.errors import CorpusError
-from ingestion.models import build_model, load_model
-from ingestion.weights import write_weights
+from ingestion.model_files.models import build_model, load_model
+from ingestion.model_files.weights import write_weights
 from pgdl_measures.errors import UnknownNameError
 
 pytestmark = pytest.mark.keras2

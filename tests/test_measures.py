@@ -20,8 +20,8 @@ from kit import kit_model
 from shared_data import SHARED, needs_shared
 
 from ingestion.corpus import find_corpus
-from ingestion.data import load_dataset
-from ingestion.models import build_model, load_model
+from ingestion.datasets.data import load_dataset
+from ingestion.model_files.models import build_model, load_model
 from ingestion.zoo.architectures import resnet
 from pgdl_measures import MeasureError, complexities, complexity, measures, register
 from pgdl_measures.base import IMAGES, INITIAL, Measure, Subject

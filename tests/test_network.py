@@ -8,7 +8,7 @@ import tensorflow as tf
 from corpora import ARCHITECTURES, examples, write_model
 from kit import kit_model
 
-from ingestion.models import load_model
+from ingestion.model_files.models import load_model
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.network.compiled import describe_layers, network
 

@@ -19,9 +19,9 @@ from ingestion.corpus import Task
 from ingestion.cost.calibration import Machine, Speed, measure_speed
 from ingestion.cost.counting import CountedNetwork, Passes, counted
 from ingestion.cost.roofline import Device, device_seconds
-from ingestion.custom import Custom
-from ingestion.data import load_dataset
-from ingestion.models import load_model
+from ingestion.datasets.data import load_dataset
+from ingestion.model_files.custom import Custom
+from ingestion.model_files.models import load_model
 from pgdl_measures.base import Measure, Subject
 from pgdl_measures.data import DEFAULT_MAX_BYTES, training_data
 from pgdl_measures.errors import PgdlError

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.corpus import MODEL_FILES
-from ingestion.custom import custom_files
 from ingestion.errors import CorpusError
+from ingestion.model_files.custom import custom_files
 from ingestion.run.digests import code_digest, digest, file_digest
 from ingestion.source_closure import closure, is_ours
 from pgdl_measures.base import Measure
@@ -27,7 +27,7 @@ from scoring.record import Stamp
 
 REGISTRY = "pgdl_measures.registry"
 
-_DECODERS = ("pgdl_measures.base", "ingestion.models", "ingestion.data")
+_DECODERS = ("pgdl_measures.base", "ingestion.model_files.models", "ingestion.datasets.data")
 _LARGEST_CONFIG = 1 << 26  # bytes
 _CUSTOM_LAYER = re.compile(rb'"module":\s*"(custom|builtins)"')
 _SMALL = 1 << 16  # bytes; reading so many takes as long as opening the file

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ingestion.arrays import Data
 from ingestion.corpus import FIRST_DATASET
-from ingestion.errors import ZooError
-from ingestion.scale import (
+from ingestion.datasets.arrays import Data
+from ingestion.datasets.scale import (
     WORDS,
     accuracy_warning,
     class_count,
@@ -22,6 +21,7 @@ from ingestion.scale import (
     scaled_for,
     share_correct,
 )
+from ingestion.errors import ZooError
 from ingestion.zoo.layout import Zoo
 from pgdl_measures.data import check_labels
 from pgdl_measures.errors import PgdlError
@@ -45,9 +45,9 @@ def add(
     Images of bytes in `data` are not divided yet: they are taken in the `scale` of the model.
     `warn` is called where the model does not know its training data.
     """
-    from ingestion.any_model import read_model
-    from ingestion.keras_names import corpus_weights
-    from ingestion.shards import read_data
+    from ingestion.datasets.shards import read_data
+    from ingestion.model_files.any_model import read_model
+    from ingestion.model_files.keras_names import corpus_weights
 
     config, model = read_model(path, custom)
     if data is not None:

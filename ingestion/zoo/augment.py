@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import tensorflow as tf
 
-from ingestion.arrays import Data, Split
+from ingestion.datasets.arrays import Data, Split
 from ingestion.errors import ZooError
 from ingestion.zoo.rescaled import random_crops
 from pgdl_measures.errors import UnknownNameError

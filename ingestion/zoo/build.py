@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ingestion.arrays import Data
+from ingestion.datasets.arrays import Data
 from ingestion.errors import ZooError
 from ingestion.zoo.architectures import network_config
 from ingestion.zoo.augment import Augment

@@ -23,12 +23,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ingestion.arrays import Data
 from ingestion.corpus import FIRST_DATASET
+from ingestion.datasets.arrays import Data
 from ingestion.errors import ZooError
-from ingestion.keras_names import NamedWeights
+from ingestion.model_files.keras_names import NamedWeights
+from ingestion.model_files.weights import write_weights
 from ingestion.run.store import write_json
-from ingestion.weights import write_weights
 from scoring.files import parse_json
 
 
@@ -89,7 +89,7 @@ class Zoo:
 
     def write_data(self, task: str, data: Data, dataset: str = FIRST_DATASET) -> None:
         """The shards of a task's data set, unless they are already there."""
-        from ingestion.shards import write_data
+        from ingestion.datasets.shards import write_data
 
         if not self.has_data(task, dataset):
             with self._unfinished(self.task_folder(task) / dataset) as folder:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ingestion.arrays import of_one_shape
+from ingestion.datasets.arrays import of_one_shape
+from ingestion.datasets.sources import load_source, source_name
 from ingestion.errors import ZooError
-from ingestion.sources import load_source, source_name
 from ingestion.zoo.augment import CROPS, parse_augment, with_perturbed_test
 from ingestion.zoo.build import Plan
 from ingestion.zoo.grid import Grid, parse_grid

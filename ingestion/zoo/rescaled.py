@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import tensorflow as tf
 
-from ingestion.arrays import Data, Split
+from ingestion.datasets.arrays import Data, Split
 from pgdl_measures.adversarial.translations import Translations, translations
 
 _BATCH = 500

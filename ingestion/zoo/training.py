@@ -21,7 +21,7 @@ import numpy as np
 import tensorflow as tf
 
 from ingestion.errors import ZooError
-from ingestion.models import build_model
+from ingestion.model_files.models import build_model
 from ingestion.zoo.augment import Augmentation
 from ingestion.zoo.dropout import SeededDropout
 from ingestion.zoo.optimizers import OPTIMIZERS, Optimizer

@@ -14,14 +14,14 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingestion.keras_names import corpus_weights
+from ingestion.model_files.keras_names import corpus_weights
 from ingestion.processes import connect_to_parent
 from ingestion.zoo.jobs import Job, Place
 from ingestion.zoo.layout import Zoo
 from pgdl_measures.errors import PgdlError
 
 if TYPE_CHECKING:
-    from ingestion.arrays import Data
+    from ingestion.datasets.arrays import Data
     from ingestion.zoo.training import Trainer
 
 
@@ -112,7 +112,7 @@ class _Worker:
         self._zoo.write_model(self._task, job.model, job.config, weights, record)
 
     def _data_of(self, job: Job) -> Data:
-        from ingestion.shards import read_data
+        from ingestion.datasets.shards import read_data
 
         if self._data is None or self._data[0] != job.dataset:
             self._data = job.dataset, read_data(self._zoo.task_folder(self._task), job.dataset)

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
 
     tasks = find_corpus(args.corpus).select(args.tasks)
     import_tensorflow()
-    from ingestion.custom import load_custom
+    from ingestion.model_files.custom import load_custom
     from starting_kit_adapter.diagnose.check import check_task
 
     custom = load_custom(args.custom or ())

@@ -72,8 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from ingestion.datasets.sources import check_source
     from ingestion.quiet import import_tensorflow
-    from ingestion.sources import check_source
     from starting_kit_adapter.terminal.output import need_writable
 
     if args.output.suffix not in (".png", ".svg", ".pdf"):
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     if args.data:
         check_source(args.data)
     import_tensorflow()
-    from ingestion.any_model import read_model
+    from ingestion.model_files.any_model import read_model
     from pgdl_measures.base import Subject
     from pgdl_measures.perturbations.catalogue import perturbations
     from scoring.canvas import need_matplotlib
@@ -114,8 +114,8 @@ def _dataset(args: argparse.Namespace, model: tf.keras.Model) -> tf.data.Dataset
     if args.data:
         import tensorflow as tf
 
-        from ingestion.scale import data_warning, scaled_for
-        from ingestion.sources import load_source
+        from ingestion.datasets.scale import data_warning, scaled_for
+        from ingestion.datasets.sources import load_source
         from ingestion.zoo.add import fitted
         from starting_kit_adapter.terminal.failures import warn
 
@@ -128,7 +128,7 @@ def _dataset(args: argparse.Namespace, model: tf.keras.Model) -> tf.data.Dataset
     if not args.model.is_dir():
         raise PgdlError(f"{args.model} does not contain its training data: give it with --data")
     from ingestion.corpus import Task
-    from ingestion.data import load_dataset
+    from ingestion.datasets.data import load_dataset
 
     model = args.model.resolve()
     task = Task(model.parent.name, model.parent, None, (model.name,))

@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         raise PgdlError(f"no model is named {args.models} in {args.corpus}")
     import_tensorflow()
     from ingestion.cost.profile import profile_task
-    from ingestion.custom import load_custom
+    from ingestion.model_files.custom import load_custom
     from starting_kit_adapter.diagnose import cost_report as report
 
     names, offers = split_names(args.measures), common_offers(tasks)

@@ -108,7 +108,7 @@ def _layers(args: argparse.Namespace) -> int:
 
     import_tensorflow()
 
-    from ingestion.any_model import read_model
+    from ingestion.model_files.any_model import read_model
     from pgdl_measures.network.compiled import describe_layers
 
     config, model = read_model(args.model, args.custom or ())

@@ -120,8 +120,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.output is not None:
         need_writable(args.output)
+    from ingestion.datasets.sources import check_source
     from ingestion.quiet import import_tensorflow
-    from ingestion.sources import check_source
 
     for source in args.data or ():
         check_source(source)

@@ -108,8 +108,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Prints the ranking; 1 if a model or a measure had to be left out."""
+    from ingestion.datasets.sources import check_source
     from ingestion.quiet import import_tensorflow
-    from ingestion.sources import check_source
     from starting_kit_adapter.diagnose.rank.paths import find_models
     from starting_kit_adapter.terminal.output import need_writable
 

@@ -24,7 +24,7 @@ from starting_kit_adapter.terminal.zoo_options import (
 )
 
 if TYPE_CHECKING:
-    from ingestion.arrays import Data
+    from ingestion.datasets.arrays import Data
 
 HELP = "Train a grid of networks into a corpus, or add a trained network to one"
 EXAMPLES = """\
@@ -191,8 +191,8 @@ def _presets(args: argparse.Namespace) -> int:
 
 
 def _add(args: argparse.Namespace) -> int:
-    from ingestion.scale import WORDS
-    from ingestion.sources import source_name
+    from ingestion.datasets.scale import WORDS
+    from ingestion.datasets.sources import source_name
     from ingestion.zoo.add import add
     from ingestion.zoo.layout import Zoo
 
@@ -222,7 +222,7 @@ def _add(args: argparse.Namespace) -> int:
 
 def _data(args: argparse.Namespace) -> Data:
     """The data of a model that is added; its bytes are scaled when the model is known."""
-    from ingestion.sources import load_source
+    from ingestion.datasets.sources import load_source
 
     data = load_source(args.data, args.image_size, scale="none", need_test=False, images_only=False)
     return data.limited(args.train_examples, args.test_examples)

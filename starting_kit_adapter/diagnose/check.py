@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import tensorflow as tf
 
 from ingestion.corpus import Task
-from ingestion.custom import Custom
-from ingestion.data import load_dataset
-from ingestion.models import load_model
+from ingestion.datasets.data import load_dataset
+from ingestion.model_files.custom import Custom
+from ingestion.model_files.models import load_model
 from pgdl_measures.accuracy import accuracy
 from pgdl_measures.data import TrainingData, training_data
 from pgdl_measures.errors import PgdlError

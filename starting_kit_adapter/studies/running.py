@@ -101,7 +101,7 @@ def reference_of(task: Task) -> Reference:
 def examples_of(task: Task) -> int:
     """The training examples that measures see: those of the files that fit into memory, of the
     smallest data set."""
-    from ingestion.data import check_shard, load_dataset
+    from ingestion.datasets.data import check_shard, load_dataset
     from pgdl_measures.data import DEFAULT_MAX_BYTES
 
     every = [task.shards(dataset=dataset) for dataset in task.datasets]

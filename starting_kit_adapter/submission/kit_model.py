@@ -15,7 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ingestion.models import load_model
+from ingestion.model_files.models import load_model
 
 
 def load_kit_model(folder: Path) -> tf.keras.Model:

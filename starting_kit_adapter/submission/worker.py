@@ -52,7 +52,7 @@ def _server(corpus: str, program: str, submission: str) -> Callable[[dict[str, s
     import tensorflow as tf
 
     from ingestion.corpus import find_corpus
-    from ingestion.data import load_dataset
+    from ingestion.datasets.data import load_dataset
     from starting_kit_adapter.submission.kit_model import load_kit_model
 
     tasks = {task.name: task for task in find_corpus(corpus).tasks}

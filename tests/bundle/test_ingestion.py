@@ -13,8 +13,8 @@ import pytest
 import tensorflow as tf
 from live_processes import PATIENCE
 
-from ingestion.array_forms import make_data
 from ingestion.corpus import Task, find_corpus
+from ingestion.datasets.array_forms import make_data
 from ingestion.zoo.add import add
 from starting_kit_adapter.ingestion import main, run_task
 from starting_kit_adapter.submission.stage import environment, stage

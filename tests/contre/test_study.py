@@ -15,8 +15,8 @@ from corpora import dataset, write_task
 from scipy import stats
 
 import pgdl_measures
-from ingestion.models import load_model
-from ingestion.shards import read_data
+from ingestion.datasets.shards import read_data
+from ingestion.model_files.models import load_model
 from pgdl_measures.errors import PgdlError
 from pgdl_measures.perturbations.operations import RANDAUGMENT, SINGLE
 from scoring.kit.reference import Reference

@@ -19,13 +19,13 @@ from fuzzing import fuzz
 from hypothesis import strategies as st
 from mutations import damaged_bytes, damaged_json
 
-from ingestion.any_model import read_model
-from ingestion.arrays import Split
-from ingestion.data import load_dataset
-from ingestion.models import load_model
-from ingestion.shards import write_shards
-from ingestion.sources import load_source
-from ingestion.weights import write_weights
+from ingestion.datasets.arrays import Split
+from ingestion.datasets.data import load_dataset
+from ingestion.datasets.shards import write_shards
+from ingestion.datasets.sources import load_source
+from ingestion.model_files.any_model import read_model
+from ingestion.model_files.models import load_model
+from ingestion.model_files.weights import write_weights
 from pgdl_measures.data import training_data
 from starting_kit_adapter.submission.unzip import unzip
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from mutations import damaged_bytes, damaged_json, odd_json
 
 from ingestion.corpus import Task, find_corpus
+from ingestion.datasets.scale import recorded_accuracy
 from ingestion.run.plan import Request, make_plan
 from ingestion.run.store import Store
-from ingestion.scale import recorded_accuracy
 from ingestion.zoo.grid import read_grid
 from ingestion.zoo.layout import Zoo
 from ingestion.zoo.suite import read_suite, state

@@ -10,7 +10,7 @@ import tensorflow as tf
 from corpora import write_task
 from verbs import run_verb
 
-from ingestion.arrays import Data, Split
+from ingestion.datasets.arrays import Data, Split
 from ingestion.errors import ZooError
 from ingestion.zoo.augment import (
     Augment,

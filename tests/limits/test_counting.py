@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from ingestion.cost.counting import counted
-from ingestion.models import build_model
+from ingestion.model_files.models import build_model
 from pgdl_measures import complexity
 from pgdl_measures.base import Subject
 from pgdl_measures.perturbations.mixup import draw_batches, draw_pairs

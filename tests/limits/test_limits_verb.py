@@ -12,8 +12,8 @@ import corpora
 import numpy as np
 import pytest
 
-from ingestion.array_forms import make_data
 from ingestion.cost import building
+from ingestion.datasets.array_forms import make_data
 from ingestion.zoo.build import Plan
 from ingestion.zoo.grid import parse_grid
 from pgdl_measures import complexity

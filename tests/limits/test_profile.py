@@ -8,7 +8,7 @@ import pytest
 from ingestion.cost import profile
 from ingestion.cost.calibration import Machine, Speed
 from ingestion.cost.roofline import Device, Roof
-from ingestion.models import build_model
+from ingestion.model_files.models import build_model
 from pgdl_measures.base import Measure, Subject
 
 pytestmark = pytest.mark.keras2

@@ -11,7 +11,7 @@ import tensorflow as tf
 from zoo.zoos import pgdl_zoo
 
 from ingestion.corpus import find_corpus
-from ingestion.models import load_model
+from ingestion.model_files.models import load_model
 from starting_kit_adapter.cli import check
 
 pytestmark = [pytest.mark.keras2, pytest.mark.slow]

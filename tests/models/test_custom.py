@@ -14,12 +14,12 @@ import pytest
 import tensorflow as tf
 from models.networks import IS_KERAS3
 
-from ingestion.any_model import read_model
-from ingestion.array_forms import make_data
-from ingestion.arrays import Data
-from ingestion.custom import CustomError, load_custom
+from ingestion.datasets.array_forms import make_data
+from ingestion.datasets.arrays import Data
 from ingestion.errors import CorpusError
-from ingestion.models import load_model
+from ingestion.model_files.any_model import read_model
+from ingestion.model_files.custom import CustomError, load_custom
+from ingestion.model_files.models import load_model
 from ingestion.run.fingerprint import model_files
 from ingestion.zoo.add import add
 from pgdl_measures.errors import PgdlError
@@ -168,7 +168,8 @@ def test_a_module_that_is_none_is_named(tmp_path: Path, module: str) -> None:
 def test_a_file_cannot_name_a_module(tmp_path: Path, module: str) -> None:
     _saved(module, tmp_path / "vit.keras")
     code = (
-        "import sys; from pathlib import Path; from ingestion.any_model import read_model\n"
+        "import sys; from pathlib import Path\n"
+        "from ingestion.model_files.any_model import read_model\n"
         "try: read_model(Path('vit.keras'))\n"
         f"except Exception as error: print(type(error).__name__, '{module}' in sys.modules)"
     )

@@ -10,11 +10,11 @@ import pytest
 import tensorflow as tf
 from models.networks import IS_KERAS3, NETWORKS, SHAPE, filled
 
-from ingestion.any_model import read_model
-from ingestion.keras_config import checked_config
-from ingestion.keras_names import leaf_weights
-from ingestion.models import load_model
-from ingestion.weights import write_weights
+from ingestion.model_files.any_model import read_model
+from ingestion.model_files.keras_config import checked_config
+from ingestion.model_files.keras_names import leaf_weights
+from ingestion.model_files.models import load_model
+from ingestion.model_files.weights import write_weights
 
 pytestmark = pytest.mark.keras2
 X = np.random.default_rng(1).uniform(0, 255, (6, *SHAPE)).astype(np.float32)

@@ -11,9 +11,9 @@ import tensorflow as tf
 from models.networks import NETWORKS
 
 from ingestion.errors import CorpusError
-from ingestion.keras_config import checked_config
-from ingestion.keras_graph import build_graph
-from ingestion.models import read_config
+from ingestion.model_files.keras_config import checked_config
+from ingestion.model_files.keras_graph import build_graph
+from ingestion.model_files.models import read_config
 from ingestion.run.architecture import architecture
 
 pytestmark = pytest.mark.keras2
@@ -229,7 +229,7 @@ def test_a_file_that_is_no_configuration_is_named(tmp_path: Path, text: str, mes
     ],
 )
 def test_other_values_cost_the_model_only(tmp_path: Path, config: dict[str, Any]) -> None:
-    from ingestion.models import load_model
+    from ingestion.model_files.models import load_model
 
     (tmp_path / "config.json").write_text(json.dumps(config))
     with pytest.raises(CorpusError):
@@ -238,7 +238,7 @@ def test_other_values_cost_the_model_only(tmp_path: Path, config: dict[str, Any]
 
 
 def test_models_alike_but_for_names_and_dropout_share_an_architecture(tmp_path: Path) -> None:
-    from ingestion.any_model import read_model
+    from ingestion.model_files.any_model import read_model
 
     digests = []
     for i in range(2):

@@ -15,9 +15,9 @@ import pytest
 from corpora import layer, write_model
 from models.networks import NETWORKS, filled
 
-from ingestion.any_model import read_model
 from ingestion.errors import CorpusError
-from ingestion.models import load_model
+from ingestion.model_files.any_model import read_model
+from ingestion.model_files.models import load_model
 
 pytestmark = pytest.mark.keras2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ingestion.model_paths import models_at
+from ingestion.model_files.model_paths import models_at
 from starting_kit_adapter.diagnose.overfit import models as overfit
 from starting_kit_adapter.diagnose.rank import paths as rank
 

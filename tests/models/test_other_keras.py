@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from models.networks import IS_KERAS3, NETWORKS
 
-from ingestion.any_model import read_model
 from ingestion.errors import CorpusError
+from ingestion.model_files.any_model import read_model
 
 pytestmark = pytest.mark.keras2
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,9 +28,9 @@ WRITE = """
 import json, os, sys
 from pathlib import Path
 import numpy as np, tensorflow as tf
-from ingestion.any_model import read_model
-from ingestion.keras_names import leaf_weights
-from ingestion.weights import write_weights
+from ingestion.model_files.any_model import read_model
+from ingestion.model_files.keras_names import leaf_weights
+from ingestion.model_files.weights import write_weights
 from models.networks import IS_KERAS3, NETWORKS, SHAPE, filled
 
 x = np.random.default_rng(1).uniform(0, 255, (6, *SHAPE)).astype(np.float32)

@@ -12,11 +12,11 @@ import tensorflow as tf
 from models.networks import IS_KERAS3
 from zoo.zoos import pgdl_zoo
 
-from ingestion.any_model import read_architecture, read_model
 from ingestion.corpus import find_corpus
-from ingestion.custom import load_custom
 from ingestion.errors import CorpusError
-from ingestion.models import load_model
+from ingestion.model_files.any_model import read_architecture, read_model
+from ingestion.model_files.custom import load_custom
+from ingestion.model_files.models import load_model
 from starting_kit_adapter.cli import limits, ls, run
 
 pytestmark = pytest.mark.keras2

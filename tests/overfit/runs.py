@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ingestion.array_forms import make_data
-from ingestion.arrays import Data
+from ingestion.datasets.array_forms import make_data
+from ingestion.datasets.arrays import Data
 from starting_kit_adapter.cli import overfit, zoo
 
 SIDE, CLASSES = 8, 3

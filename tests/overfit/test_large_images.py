@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from ingestion import large_arrays, npz, sources
-from ingestion.array_forms import make_split
-from ingestion.arrays import ByteImages
+from ingestion.datasets import large_arrays, npz, sources
+from ingestion.datasets.array_forms import make_split
+from ingestion.datasets.arrays import ByteImages
+from ingestion.datasets.sources import load_part
 from ingestion.errors import ZooError
-from ingestion.sources import load_part
 from pgdl_measures.adversarial.examination import examine
 from pgdl_measures.network.compiled import network
 

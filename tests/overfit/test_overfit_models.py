@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from ingestion.any_model import read_architecture, read_model
+from ingestion.model_files.any_model import read_architecture, read_model
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.diagnose.overfit.models import (
     check_one_architecture,

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 from runs import pgdl_overfit, stripes, write_npz
 
-from ingestion.arrays import Data
+from ingestion.datasets.arrays import Data
 from pgdl_measures.adversarial.generators import GENERATORS
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.diagnose.overfit.sets import Origin, choose_sets, find_origin, notes

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from runs import SIDE, pgdl_zoo, stripes, write_grid
 
+from ingestion.datasets.shards import read_data
 from ingestion.errors import ZooError
-from ingestion.shards import read_data
 from ingestion.zoo.rescaled import rescaled
 
 

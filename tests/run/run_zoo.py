@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ingestion.weights import write_weights
+from ingestion.model_files.weights import write_weights
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

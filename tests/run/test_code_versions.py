@@ -91,8 +91,8 @@ def test_the_code_of_a_measure_counts_and_its_documentation_does_not(toolkit, mo
     everything = {measure.name for measure in chosen}
     assert changed("pgdl_measures/base.py") == everything
     assert changed("pgdl_measures/data.py") == everything  # imported lazily by base.py
-    assert changed("ingestion/models.py") == everything  # decodes the models
-    assert changed("ingestion/data.py") == everything
+    assert changed("ingestion/model_files/models.py") == everything  # decodes the models
+    assert changed("ingestion/datasets/data.py") == everything
     assert changed("pgdl_measures/perturbations/randaugment.py") == {"contre_gap"}
     assert changed("pgdl_measures/perturbations/geometric.py") == {"gi_rotation", "contre_gap"}
     assert changed("pgdl_measures/norms/output.py") == {"params"}

@@ -12,7 +12,7 @@ import tensorflow as tf
 from zoos import pgdl_zoo
 
 from ingestion import evaluate
-from ingestion.array_forms import make_data
+from ingestion.datasets.array_forms import make_data
 from ingestion.errors import ZooError
 from starting_kit_adapter.cli import rank
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 from zoos import pgdl_zoo
 
 from ingestion.corpus import find_corpus
-from ingestion.data import load_dataset
+from ingestion.datasets.data import load_dataset
 from ingestion.errors import ZooError
 
 pytestmark = pytest.mark.keras2

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ingestion.datasets.sources import load_source
 from ingestion.errors import ZooError
-from ingestion.sources import load_source
 
 tfds = pytest.importorskip("tensorflow_datasets")
 

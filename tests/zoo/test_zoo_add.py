@@ -11,10 +11,10 @@ import pytest
 import tensorflow as tf
 from zoos import pgdl_zoo
 
-from ingestion.array_forms import make_data
 from ingestion.corpus import find_corpus
+from ingestion.datasets.array_forms import make_data
 from ingestion.errors import CorpusError, ZooError
-from ingestion.models import load_model
+from ingestion.model_files.models import load_model
 from ingestion.zoo.add import next_number
 from ingestion.zoo.augment import Augment
 from ingestion.zoo.build import Plan

@@ -11,9 +11,9 @@ import tensorflow as tf
 from zoos import pgdl_zoo
 
 from ingestion.corpus import find_corpus
-from ingestion.data import load_dataset
+from ingestion.datasets.data import load_dataset
 from ingestion.errors import CorpusError, ZooError
-from ingestion.models import build_model, load_model
+from ingestion.model_files.models import build_model, load_model
 from ingestion.run.plan import Request, make_plan
 from ingestion.zoo.architectures import network_config
 from pgdl_measures import complexity

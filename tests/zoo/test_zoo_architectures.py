@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from ingestion.errors import ZooError
-from ingestion.models import build_model
+from ingestion.model_files.models import build_model
 from ingestion.zoo.architectures import (
     ARCHITECTURES,
     architecture,

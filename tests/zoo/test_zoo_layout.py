@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from ingestion.corpus import find_corpus
-from ingestion.data import load_dataset
-from ingestion.models import load_model
-from ingestion.sources import load_source
+from ingestion.datasets.data import load_dataset
+from ingestion.datasets.sources import load_source
+from ingestion.model_files.models import load_model
 from scoring.kit.reference import read_reference
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from ingestion.arrays import Data, Split
+from ingestion.datasets.arrays import Data, Split
 from ingestion.errors import ZooError
 from ingestion.zoo.architectures import wide_resnet
 from ingestion.zoo.optimizers import OPTIMIZERS

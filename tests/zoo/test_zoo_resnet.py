@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from zoos import pgdl_zoo, write_grid
 
-from ingestion.models import load_model
+from ingestion.model_files.models import load_model
 from pgdl_measures import measures
 from starting_kit_adapter.cli import check, run
 

@@ -14,9 +14,9 @@ import pytest
 from live_processes import assert_ended, children
 from zoos import TINY_GRID, pgdl_zoo, weight_digests, write_grid
 
+from ingestion.datasets.sources import load_source
 from ingestion.errors import ZooError
 from ingestion.processes import ChildProcess
-from ingestion.sources import load_source
 from ingestion.zoo import workers
 from ingestion.zoo.build import Plan
 from ingestion.zoo.grid import Grid, parse_grid

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ingestion.array_forms import make_data
-from ingestion.arrays import stratified_order
+from ingestion.datasets.array_forms import make_data
+from ingestion.datasets.arrays import stratified_order
+from ingestion.datasets.sources import load_source
 from ingestion.errors import ZooError
-from ingestion.sources import load_source
 
 IMAGES = np.arange(6 * 4 * 5, dtype=np.uint8).reshape(6, 4, 5)
 LABELS = np.array([0, 1, 2, 0, 1, 2])

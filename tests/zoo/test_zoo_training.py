@@ -11,7 +11,7 @@ import tensorflow as tf
 from zoos import pgdl_zoo, write_grid
 
 from ingestion.errors import ZooError
-from ingestion.models import build_model, load_model
+from ingestion.model_files.models import build_model, load_model
 from ingestion.zoo.architectures import conv, vgg
 from ingestion.zoo.training import Recipe, Target, Trainer
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from ingestion.custom import load_custom
-from ingestion.data import load_dataset
+from ingestion.datasets.data import load_dataset
 from ingestion.errors import CorpusError
-from ingestion.models import load_model
+from ingestion.model_files.custom import load_custom
+from ingestion.model_files.models import load_model
 from ingestion.run import fingerprint
 from ingestion.run.executors.outcome import (
     LOADING,

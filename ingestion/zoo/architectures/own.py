@@ -65,7 +65,7 @@ def own_config(
     """The `config.json` of the model that the function returns."""
     import tensorflow as tf
 
-    from ingestion.keras_files import config_of
+    from ingestion.model_files.keras_files import config_of
 
     function = own_function(name)
     defaults = {n: None for n in _NONE if n in _parameters(function)}

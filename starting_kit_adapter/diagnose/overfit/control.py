@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
-from ingestion.arrays import Split
+from ingestion.datasets.arrays import Split
 
 WINDOW, EXAMPLES = 12, 500
 _STRENGTH = 0.7  # of the second noise

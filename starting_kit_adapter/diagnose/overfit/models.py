@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.corpus import find_corpus
-from ingestion.model_paths import models_at
+from ingestion.model_files.model_paths import models_at
 from ingestion.run.architecture import nameless
 from ingestion.zoo.layout import read_json
 from pgdl_measures.errors import PgdlError

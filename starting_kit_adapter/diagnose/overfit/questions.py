@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ingestion.any_model import read_architecture, read_model
-from ingestion.arrays import Split
-from ingestion.sources import load_part, source_name
+from ingestion.datasets.arrays import Split
+from ingestion.datasets.sources import load_part, source_name
+from ingestion.model_files.any_model import read_architecture, read_model
 from pgdl_measures.adversarial.padding import AUTO, Upsampling, upsampling
 from pgdl_measures.adversarial.similarity import Similarity, predict, similarity
 from pgdl_measures.errors import PgdlError

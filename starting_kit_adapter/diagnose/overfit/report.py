@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 from scipy.special import ndtri
 
-from ingestion.arrays import Split
+from ingestion.datasets.arrays import Split
 from pgdl_measures.adversarial.examination import Examination, ShiftErrors, examine, shift_errors
 from pgdl_measures.adversarial.generators import GENERATORS
 from pgdl_measures.adversarial.independence import Independence, n_model_test

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 import numpy as np
 import tensorflow as tf
 
-from ingestion.arrays import ByteSplit, Data, Split
-from ingestion.scale import class_count, data_warning, scaled_for
+from ingestion.datasets.arrays import ByteSplit, Data, Split
+from ingestion.datasets.scale import class_count, data_warning, scaled_for
 from pgdl_measures.data import check_labels
 
 _SAMPLE = 1000  # images by which the scale is chosen;

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ingestion.arrays import Split, stratified_order
-from ingestion.shards import read_data
+from ingestion.datasets.arrays import Split, stratified_order
+from ingestion.datasets.shards import read_data
 from ingestion.zoo.layout import Zoo
 from pgdl_measures.errors import PgdlError
 

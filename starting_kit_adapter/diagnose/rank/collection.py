@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ingestion.arrays import Data
+from ingestion.datasets.arrays import Data
+from ingestion.datasets.scale import accuracy_warning, recorded_accuracy, scaled_for, share_correct
 from ingestion.errors import ZooError, check_file
-from ingestion.scale import accuracy_warning, recorded_accuracy, scaled_for, share_correct
 from ingestion.zoo.add import fitted
 from ingestion.zoo.layout import Zoo
 
@@ -65,8 +65,8 @@ class Collection:
         return self._write(name, path, digest)
 
     def _write(self, name: str, path: Path, digest: str) -> Member:
-        from ingestion.any_model import read_model
-        from ingestion.keras_names import corpus_weights
+        from ingestion.model_files.any_model import read_model
+        from ingestion.model_files.keras_names import corpus_weights
 
         config, model = read_model(path, self._custom)
         self._step()

@@ -25,7 +25,7 @@ def main(channel: str) -> None:
 
     connection = connect_to_parent(channel)
     import_tensorflow()
-    from ingestion.sources import load_source
+    from ingestion.datasets.sources import load_source
     from ingestion.zoo.layout import Zoo
     from starting_kit_adapter.diagnose.rank.collection import Collection
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from ingestion.model_paths import models_at
+from ingestion.model_files.model_paths import models_at
 from pgdl_measures.errors import PgdlError
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from ingestion.arrays import Data, Split
 from ingestion.corpus import FIRST_DATASET, split_shards
-from ingestion.data import load_dataset
+from ingestion.datasets.arrays import Data, Split
+from ingestion.datasets.data import load_dataset
 
 _SHARD = 5_000  # examples
 

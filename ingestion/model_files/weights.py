@@ -16,8 +16,8 @@ import h5py
 import numpy as np
 
 from ingestion.errors import CorpusError, check_file
-from ingestion.hdf5 import Shape, member, names, opened, read_array
-from ingestion.keras_names import safe_name
+from ingestion.model_files.hdf5 import Shape, member, names, opened, read_array
+from ingestion.model_files.keras_names import safe_name
 
 Expected = tuple[str, list[Shape]]  # the name of a layer and the shapes of its weights
 

@@ -15,8 +15,8 @@ from typing import IO, Literal
 
 import numpy as np
 
+from ingestion.datasets.large_arrays import LARGE, new_array
 from ingestion.errors import DAMAGED_ARCHIVE, ZooError
-from ingestion.large_arrays import LARGE, new_array
 
 # What NumPy raises for the header of an array, which is a Python literal.
 _DAMAGED_ARRAY = (

@@ -4,7 +4,7 @@ In the competition's format layers are a chain, each on the output of the one be
 branches as well, for networks with shortcuts: a layer may have a `name`, and `inputs`, the names of
 the layers that it takes (`input` is what the network takes). Such a model is a functional one, and
 its weights are found by the names of its layers. What neither can say stands in `keras_config`
-instead of `model_config`: Keras' own configuration, checked by `ingestion.keras_config`.
+instead of `model_config`: Keras' own configuration, checked by the module of that name.
 
 A corpus comes from outside, so a file of it must not be able to run code: only the layer classes
 listed here, or Keras' own, are built, and only with plain values as arguments. Weights are checked
@@ -21,11 +21,11 @@ from typing import Any
 import tensorflow as tf
 
 from ingestion.corpus import KERAS_CONFIG, is_chain
-from ingestion.custom import Custom
 from ingestion.errors import CorpusError, check_file, first_line
-from ingestion.keras_graph import Graph, build_graph
-from ingestion.keras_names import leaf_layers
-from ingestion.weights import read_weights
+from ingestion.model_files.custom import Custom
+from ingestion.model_files.keras_graph import Graph, build_graph
+from ingestion.model_files.keras_names import leaf_layers
+from ingestion.model_files.weights import read_weights
 from scoring.files import load_json
 
 # fmt: off

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ingestion.custom import Custom
-from ingestion.keras_calls import MODELS, tensor_of
-from ingestion.keras_names import snake_case
+from ingestion.model_files.custom import Custom
+from ingestion.model_files.keras_calls import MODELS, tensor_of
+from ingestion.model_files.keras_names import snake_case
 
 _INPUT = "subclassed_input"
 

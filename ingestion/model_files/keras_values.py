@@ -15,11 +15,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from ingestion.custom import Custom
 from ingestion.errors import CorpusError
-from ingestion.keras_calls import tensor_of
-from ingestion.keras_names import safe_name
-from ingestion.stock_layers import is_stock_module
+from ingestion.model_files.custom import Custom
+from ingestion.model_files.keras_calls import tensor_of
+from ingestion.model_files.keras_names import safe_name
+from ingestion.model_files.stock_layers import is_stock_module
 from scoring.files import short
 
 DEEPEST = 64  # models in models, lists in lists

@@ -8,10 +8,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from ingestion.custom import load_custom
-from ingestion.keras_files import read_existing, read_existing_config
-from ingestion.model_paths import is_saved_model
-from ingestion.models import load_model, read_config
+from ingestion.model_files.custom import load_custom
+from ingestion.model_files.keras_files import read_existing, read_existing_config
+from ingestion.model_files.model_paths import is_saved_model
+from ingestion.model_files.models import load_model, read_config
 
 
 def read_model(path: Path, custom: Sequence[str] = ()) -> tuple[dict[str, Any], tf.keras.Model]:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ingestion.array_forms import make_data, make_lazy_split
-from ingestion.arrays import Data, Split, stratified_order
+from ingestion.datasets.array_forms import make_data, make_lazy_split
+from ingestion.datasets.arrays import Data, Split, stratified_order
+from ingestion.datasets.large_arrays import new_array
+from ingestion.datasets.npz import has_array, read_arrays
 from ingestion.errors import ZooError, first_line
-from ingestion.large_arrays import new_array
-from ingestion.npz import has_array, read_arrays
 
 FORMS = "digits, npz:FILE or tfds:NAME"
 RESIZES = ("square", "short-side")

@@ -16,11 +16,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ingestion.custom import Custom
-from ingestion.keras_calls import MODELS, keras2_call
-from ingestion.keras_operations import is_operation, is_tensorflow_function
-from ingestion.keras_values import DEEPEST, ValueChecker, written
-from ingestion.stock_layers import REFUSED, is_stock_module, parameters, stock_class
+from ingestion.model_files.custom import Custom
+from ingestion.model_files.keras_calls import MODELS, keras2_call
+from ingestion.model_files.keras_operations import is_operation, is_tensorflow_function
+from ingestion.model_files.keras_values import DEEPEST, ValueChecker, written
+from ingestion.model_files.stock_layers import REFUSED, is_stock_module, parameters, stock_class
 from scoring.files import short
 
 OPERATION_LAYERS = ("TFOpLambda", "SlicingOpLambda")  # in which Keras 2 wraps functions

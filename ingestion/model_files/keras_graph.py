@@ -13,13 +13,13 @@ from typing import Any
 
 import tensorflow as tf
 
-from ingestion.custom import Custom
 from ingestion.errors import CorpusError, first_line
-from ingestion.keras_calls import MODELS, first_calls, output_of, resolved, values_of
-from ingestion.keras_config import CUSTOM, OPERATION_LAYERS, checked_config
-from ingestion.keras_names import counted, snake_case
-from ingestion.keras_operations import IS_KERAS3, operation, tensorflow_function
-from ingestion.stock_layers import stock_class
+from ingestion.model_files.custom import Custom
+from ingestion.model_files.keras_calls import MODELS, first_calls, output_of, resolved, values_of
+from ingestion.model_files.keras_config import CUSTOM, OPERATION_LAYERS, checked_config
+from ingestion.model_files.keras_names import counted, snake_case
+from ingestion.model_files.keras_operations import IS_KERAS3, operation, tensorflow_function
+from ingestion.model_files.stock_layers import stock_class
 
 
 @dataclass(frozen=True)

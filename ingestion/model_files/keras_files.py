@@ -1,7 +1,7 @@
 """A Keras model of the user's - a `.keras` or `.h5` file, a SavedModel - for the corpus.
 
 The file is read as data: JSON and arrays. Keras' own loader is not used, because what a file may
-make it run differs by version; the network is built anew by `ingestion.keras_graph`.
+make it run differs by version; the network is built anew by `ingestion.model_files.keras_graph`.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import numpy as np
 import tensorflow as tf
 
 from ingestion.corpus import KERAS_CONFIG
-from ingestion.custom import Custom
 from ingestion.errors import CorpusError, first_line
-from ingestion.hdf5 import member, opened, read_array
-from ingestion.keras_config import checked_config
-from ingestion.keras_graph import Graph
-from ingestion.keras_names import counted, last_name, snake_case
-from ingestion.kit_config import kit_config
-from ingestion.model_paths import KERAS_FILES
-from ingestion.models import build_classifier, build_model
-from ingestion.saved_model import read_saved_model, saved_model_config
-from ingestion.subclassed import as_functional, is_subclassed
-from ingestion.weights import read_named_weights
+from ingestion.model_files.custom import Custom
+from ingestion.model_files.hdf5 import member, opened, read_array
+from ingestion.model_files.keras_config import checked_config
+from ingestion.model_files.keras_graph import Graph
+from ingestion.model_files.keras_names import counted, last_name, snake_case
+from ingestion.model_files.kit_config import kit_config
+from ingestion.model_files.model_paths import KERAS_FILES
+from ingestion.model_files.models import build_classifier, build_model
+from ingestion.model_files.saved_model import read_saved_model, saved_model_config
+from ingestion.model_files.subclassed import as_functional, is_subclassed
+from ingestion.model_files.weights import read_named_weights
 from scoring.files import parse_json
 
 _LARGEST_CONFIG = 64 * 2**20  # bytes

@@ -15,10 +15,10 @@ import numpy as np
 import tensorflow as tf
 
 from ingestion.errors import CorpusError, first_line
-from ingestion.hdf5 import checked_numbers
-from ingestion.keras_graph import Graph, Leaf
-from ingestion.keras_names import safe_name
-from ingestion.weights import either_keras
+from ingestion.model_files.hdf5 import checked_numbers
+from ingestion.model_files.keras_graph import Graph, Leaf
+from ingestion.model_files.keras_names import safe_name
+from ingestion.model_files.weights import either_keras
 from scoring.files import parse_json
 
 _METADATA = "keras_metadata.pb"

@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ingestion.models import LAYERS
+from ingestion.model_files.models import LAYERS
 
 _IGNORED = re.compile(r"name|trainable|dtype|noise_shape|batch_(input_)?shape")
 

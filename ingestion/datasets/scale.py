@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ingestion.arrays import Data, Split
+from ingestion.datasets.arrays import Data, Split
 from ingestion.errors import CorpusError
 from pgdl_measures.ranking.concerns import chance_accuracy, near_chance
 from scoring.files import load_json

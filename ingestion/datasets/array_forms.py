@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ingestion.arrays import ByteImages, ByteSplit, Data, Split
+from ingestion.datasets.arrays import ByteImages, ByteSplit, Data, Split
 from ingestion.errors import ZooError
 
 _EXACT = 1 << 24  # up to here every integer is a float32

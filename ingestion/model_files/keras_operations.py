@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ingestion.keras_names import snake_case
+from ingestion.model_files.keras_names import snake_case
 
 IS_KERAS3 = hasattr(tf.keras, "ops")
 
