@@ -39,7 +39,7 @@ class NetworkCost:
 def alike(plan: Plan) -> list[list[Job]]:
     """The models of a plan, those of one network together."""
     groups: dict[str, list[Job]] = defaultdict(list)
-    for job in plan.jobs():
+    for job in plan.jobs:
         network = {name: part for name, part in job.config.items() if name != "dataset"}
         groups[json.dumps(network)].append(job)
     return list(groups.values())

@@ -87,10 +87,14 @@ class Plan:
     def can_be_scored(self) -> bool:
         """Whether some models agree in two hyperparameters, within which the score compares."""
         varying = [name for name, values in self.grid.hparams.items() if len(values) > 1]
-        return len(varying) > 2 or self.grid.repeats * len(self._levels()) > 1
+        return len(self.jobs) > len(self.grid.cells()) or len(varying) > 2
 
+    @cached_property
     def jobs(self) -> list[Job]:
-        """One per cell, repeat and augmentation; those that are compiled alike stand together."""
+        """One per cell, repeat and augmentation; those that are compiled alike stand together.
+
+        Raises where a network cannot be made.
+        """
         jobs: list[Job] = []
         for i, cell in enumerate(self.grid.cells()):
             settings = self.grid.settings(cell)
@@ -112,7 +116,6 @@ class Plan:
                         augment=augment,
                     )
                 )
-
         return sorted(jobs, key=lambda job: (*job.compiled, job.model))
 
     def _config(self, settings: Settings, dataset: str, data: Data) -> dict[str, Any]:
@@ -146,7 +149,7 @@ def build(
     `progress(count, "models")` is entered before the first of `count` models is trained.
     """
     zoo = Zoo(root)
-    jobs = plan.jobs()
+    jobs = plan.jobs
     with zoo.locked():
         _check_settings(zoo, plan)
         zoo.set_task(plan.task, plan.settings())

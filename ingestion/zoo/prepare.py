@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ingestion.datasets.arrays import of_one_shape
+from ingestion.datasets.arrays import Data, of_one_shape
 from ingestion.datasets.sources import load_source, source_name
 from ingestion.errors import ZooError
 from ingestion.zoo.augment import CROPS, parse_augment, with_perturbed_test
@@ -16,6 +16,11 @@ from ingestion.zoo.grid import Grid, parse_grid
 from ingestion.zoo.layout import Zoo
 from ingestion.zoo.presets import PRESETS, find_grid
 from ingestion.zoo.rescaled import rescaled
+
+_NO_SCORE = (
+    "the competition's score will not be defined, which compares networks that agree in two "
+    "hyperparameters; vary a third one, or train several networks per cell (--repeats 2)"
+)
 
 
 @dataclass(frozen=True)
@@ -57,13 +62,7 @@ def prepare_grid(name: str, grid: Grid, order: Order, root: Path) -> tuple[Plan,
         raise ZooError(
             f"grid {order.grid} has an augmentation of its own; leave --augment and --protocol out"
         )
-    loaded = {
-        one: load_source(source, order.image_size, scale=order.scale).limited(
-            grid.train_examples, grid.test_examples
-        )
-        for one, source in sources.items()
-    }
-    data, notes = of_one_shape(loaded)
+    data, notes = _load(sources, grid, order)
     if augment is not None:
         name_there, seed = augment.perturbation, order.seed
         data = {n: with_perturbed_test(one, name_there, seed) for n, one in data.items()}
@@ -72,7 +71,27 @@ def prepare_grid(name: str, grid: Grid, order: Order, root: Path) -> tuple[Plan,
         data, augment = {n: rescaled(one, eps=order.eps) for n, one in data.items()}, CROPS
     task = order.task or _task_name(name, list(sources), perturbed_by, root)
     plan = Plan(task, sources, data, grid, order.seed, order.threads, augment, order.eps)
+    if not plan.can_be_scored:
+        notes.append(_NO_SCORE)
     return plan, notes
+
+
+def _load(
+    sources: Mapping[str, str], grid: Grid, order: Order
+) -> tuple[dict[str, Data], list[str]]:
+    """As much of each data set as the grid asks for, all of one shape, and notes on them."""
+    loaded, notes = {}, []
+    for name, source in sources.items():
+        data = load_source(source, order.image_size, scale=order.scale)
+        for part, split, asked in (
+            ("training", data.train, grid.train_examples),
+            ("test", data.test, grid.test_examples),
+        ):
+            if asked is not None and asked > len(split):
+                notes.append(f"{name} has {len(split):,} {part} examples; {asked:,} are asked for")
+        loaded[name] = data.limited(grid.train_examples, grid.test_examples)
+    common, padded = of_one_shape(loaded)
+    return common, notes + padded
 
 
 def parse_sources(texts: Sequence[str]) -> dict[str, str]:

@@ -145,13 +145,6 @@ def _build(args: argparse.Namespace) -> int:
     plan, notes = prepare(order_of(args), args.output)
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
-    if not plan.can_be_scored:
-        print(
-            "warning: the competition's score will not be defined, which compares networks that "
-            "agree in two hyperparameters; vary a third one, or train several networks per cell "
-            "(--repeats 2)",
-            file=sys.stderr,
-        )
     workers = args.workers or max(1, available_cpus() // args.threads)
     try:
         failed = build(args.output, plan, workers, Progress)

@@ -214,7 +214,8 @@ def test_architectures_have_marks_and_several_tasks_stand_side_by_side(tmp_path)
     assert svg.read_text().count("PathCollection_") >= 4 * len(grid.rows)
     assert all(f"<!-- {name} -->" in svg.read_text() for name in names)
     svg, _ = save_tasks(found, tmp_path / "figure5")
-    assert svg.read_text().count("PathCollection_") == 3 * 4
+    assert svg.read_text().count("PathCollection_") == 3 * 4 + 4  # and those of one legend
+    assert all(svg.read_text().count(f"<!-- {name} -->") == 1 for name in names)
     header, _, table_3 = side_by_side(found).partition("\n\n")
     assert header.endswith("models: wu-hyperparameters 12, wu-subset 12, wu-randaugment 12")
     assert table_3.split("\n")[0].split() == ["accuracy,", "Spearman", *found]

@@ -82,7 +82,7 @@ def test_the_networks_of_a_cell_differ_in_augmentation_alone():
     plan = Plan(
         "t", {"d": ""}, {"d": data()}, parse_grid(GRID, "grid"), augment=parse_augment("rotation")
     )
-    jobs = sorted(plan.jobs(), key=lambda job: job.model)
+    jobs = sorted(plan.jobs, key=lambda job: job.model)
     assert [job.model for job in jobs] == list(range(6))
     assert [job.augment["level"] for job in jobs[:3]] == ["none", "partial", "full"]
     assert len({job.seed for job in jobs[:3]}) == 1 and jobs[3].seed != jobs[0].seed

@@ -136,7 +136,7 @@ def test_numbers_of_the_grid_are_those_of_its_repeats_and_augmentations(augment)
     hparams = {"depth": [1, 2], "parameters": [500]}
     grid = parse_grid({"architecture": "conv", "hparams": hparams}, "the grid")
     plan = Plan("t", {"mine": "mine"}, {"mine": data}, replace(grid, repeats=2), augment=augment)
-    numbers = {job.model for job in plan.jobs()}
+    numbers = {job.model for job in plan.jobs}
     assert next_number(plan.settings(), {0: {}}) == max(numbers) + 1
 
 

@@ -16,6 +16,7 @@ from ingestion.errors import CorpusError, ZooError
 from ingestion.model_files.models import build_model, load_model
 from ingestion.run.plan import Request, make_plan
 from ingestion.zoo.architectures import network_config
+from ingestion.zoo.prepare import Order, prepare
 from pgdl_measures import complexity
 from pgdl_measures.errors import PgdlError
 from scoring.robust.precision import examples_behind_gaps
@@ -183,13 +184,21 @@ def test_a_model_without_a_data_set_is_named(several: Path, tmp_path: Path) -> N
     ],
 )  # fmt: skip
 def test_a_bad_grid_is_refused_before_anything_is_trained(
-    entries: dict, data: str | None, message: str, folder: Path, several: Path
+    entries: dict, data: str | None, message: str, folder: Path, several: Path, capsys
 ) -> None:
     source = f"npz:{folder / 'a.npz'}" if data is None else data
     given = ("--data", source) if source else ()
     with pytest.raises(PgdlError, match=message):
         pgdl_zoo("build", *given, "--grid", _grid(folder, **entries), "-o", folder / "bad")
     assert not (folder / "bad").exists()
+    assert capsys.readouterr().err == ""  # the error is all that is said
+
+
+def test_fewer_examples_than_asked_for_are_said(folder: Path, several: Path) -> None:
+    grid = _grid(folder, architecture="vgg", fixed={"blocks": 1}, train_examples=100)
+    order = Order(str(grid), data=[f"npz:{folder / 'a.npz'}"])
+    _, notes = prepare(order, folder / "none")
+    assert "a has 90 training examples; 100 are asked for" in notes
 
 
 def test_a_network_of_keras_is_the_original() -> None:

@@ -142,7 +142,7 @@ def test_a_worker_that_dies_costs_one_model(
 
 def test_what_a_worker_finished_before_it_died_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     grid = parse_grid(TINY_GRID, "the tiny grid")
-    jobs = _plan(grid).jobs()[:3]
+    jobs = _plan(grid).jobs[:3]
     monkeypatch.setattr(workers, "WORKER", "forgetful_worker")
     outcomes = list(workers.run_jobs(jobs, Place(Path(), "t", 1), workers=1))
     assert [outcome.job for outcome in outcomes] == jobs
@@ -169,7 +169,7 @@ def test_whether_a_zoo_can_be_scored_is_known_before_it_is_trained(
     plan = _plan(replace(grid, repeats=repeats))
     assert plan.can_be_scored is can_be
     names = list(hparams)
-    codes = [[hparams[name].index(job.hparams[name]) for name in names] for job in plan.jobs()]
+    codes = [[hparams[name].index(job.hparams[name]) for name in names] for job in plan.jobs]
     gap = list(range(len(codes)))
     if can_be:
         assert cmi(codes, gap, gap).score == pytest.approx(1)
@@ -180,7 +180,7 @@ def test_whether_a_zoo_can_be_scored_is_known_before_it_is_trained(
 
 def test_repeats_differ_by_their_seed_only() -> None:
     grid = parse_grid(TINY_GRID, "the tiny grid")
-    jobs = _plan(replace(grid, repeats=3)).jobs()
+    jobs = _plan(replace(grid, repeats=3)).jobs
     assert sorted(job.model for job in jobs) == list(range(12))
     assert len({job.seed for job in jobs}) == 12
     for job in jobs:

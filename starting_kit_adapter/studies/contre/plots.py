@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,8 @@ from starting_kit_adapter.terminal.figures import save
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MARKS = "os^DvP*X<>hdp"
+_MARKS = "os^DvP*X<>+x1_"  # colours repeat after ten: the marks after them have no area
+_CORRELATION = "Spearman correlation with test accuracy"
 
 
 def save_figure(correlations: Correlations, stem: Path) -> list[Path]:
@@ -31,52 +32,67 @@ def save_figure(correlations: Correlations, stem: Path) -> list[Path]:
 
 def save_scatter(correlations: Correlations, column: str, stem: Path) -> list[Path]:
     """Test accuracy against the value of each row's setting, a dot per model (Figures 2 and 6)."""
-    rows = correlations.grid.rows
-    with_legend = 1.9 if correlations.architectures else 0.0
-    figure, axes = new_figure(1, len(rows), (2.3 * len(rows) + with_legend, 2.9))
-    for ax, row in zip(axes[0], rows):
-        _dots(correlations, row, column, ax, row)
-        ax.set_ylim(axes[0, 0].get_ylim())
-    for ax in axes[0, 1:]:
-        ax.set_yticklabels([])
-    figure.supxlabel(f"{column} on transformed training examples", fontsize=10)
-    axes[0, 0].set_ylabel("test accuracy")
-    if correlations.architectures:
-        figure.legend(
-            *axes[0, 0].get_legend_handles_labels(),
-            loc="outside right center",
-            fontsize=8,
-            frameon=False,
-        )
-    return save(figure, stem)
+    panels = [(row, correlations, row) for row in correlations.grid.rows]
+    across = f"{column} on transformed training examples"
+    return _save_dots(panels, column, across, stem, share_y=True)
 
 
 def save_tasks(found: Mapping[str, Correlations], stem: Path) -> list[Path]:
     """Test accuracy against the accuracy on ContRE's examples, a plot for each task (Figure 5)."""
-    figure, axes = new_figure(1, len(found), (2.6 * len(found), 2.9))
-    for ax, (task, correlations) in zip(axes[0], found.items()):
-        _dots(correlations, CONTRE, ACCURACY, ax, task)
-    figure.supxlabel("accuracy on ContRE's training examples", fontsize=10)
+    panels = [(task, correlations, CONTRE) for task, correlations in found.items()]
+    return _save_dots(panels, ACCURACY, "accuracy on ContRE's training examples", stem)
+
+
+def _save_dots(
+    panels: Sequence[tuple[str, Correlations, str]],
+    column: str,
+    across: str,
+    stem: Path,
+    *,
+    share_y: bool = False,
+) -> list[Path]:
+    """A plot for each title, task and row of its grid; all with the same mark for one
+    architecture."""
+    named = (name for _, task, _ in panels for name in task.architectures or ("",))
+    marks = {
+        name: {"color": f"C{i % 10}", "marker": _MARKS[i % len(_MARKS)]}
+        for i, name in enumerate(dict.fromkeys(named))
+    }
+    with_legend = 1.9 if any(marks) else 0.0
+    figure, axes = new_figure(1, len(panels), (2.4 * len(panels) + with_legend, 2.9))
+    for ax, (title, task, row) in zip(axes[0], panels):
+        _dots(task, (row, column), marks, ax)
+        value = task.spearman[row, column]
+        told = "undefined" if value is None else f"{value:.3f}"
+        ax.set_title(f"{title}\nSpearman {told}", fontsize=10)
+    if share_y:
+        for ax in axes[0, 1:]:
+            ax.set_ylim(axes[0, 0].get_ylim())
+            ax.set_yticklabels([])
+    figure.supxlabel(across, fontsize=10)
     axes[0, 0].set_ylabel("test accuracy")
+    shown = [ax.get_legend_handles_labels() for ax in axes[0]]
+    legend = {name: mark for marks_of, names in shown for mark, name in zip(marks_of, names)}
+    if legend:
+        figure.legend(
+            legend.values(), legend, loc="outside right center", fontsize=8, frameon=False
+        )
     return save(figure, stem)
 
 
-def _dots(correlations: Correlations, row: str, column: str, ax: Axes, title: str) -> None:
-    """A dot for each model, and a mark of its own for each architecture."""
-    across, up = correlations.performance[row, column], correlations.test
+def _dots(
+    correlations: Correlations,
+    cell: tuple[str, str],
+    marks: Mapping[str, Mapping[str, str]],
+    ax: Axes,
+) -> None:
+    """A dot for each model, with the mark of its architecture."""
+    across, up = correlations.performance[cell], correlations.test
     kinds = np.array(correlations.architectures or [""] * len(up))
-    for i, kind in enumerate(dict.fromkeys(kinds)):
+    for kind in dict.fromkeys(kinds.tolist()):
         rows = kinds == kind
-        ax.scatter(
-            across[rows],
-            up[rows],
-            s=22,
-            color=f"C{i % 10}",
-            marker=_MARKS[i % len(_MARKS)],
-            label=kind,
-        )
-    value = correlations.spearman[row, column]
-    ax.set_title(f"{title}\nSpearman {'-' if value is None else f'{value:.3f}'}", fontsize=10)
+        ax.scatter(across[rows], up[rows], s=22, label=kind, **marks[kind])  # type: ignore[arg-type]
+    ax.locator_params(axis="x", nbins=4)
     ax.tick_params(labelsize=8)
 
 
@@ -91,7 +107,8 @@ def plot_bars(correlations: Correlations, ax: Axes) -> None:
     ax.set_yticks(range(len(found)), grid.rows)
     ax.invert_yaxis()
     ax.set_xlim(min(-0.05, *found) - 0.02, 1)
-    _label(correlations, ax)
+    ax.set_xlabel(_CORRELATION)
+    _title(correlations, ax)
 
 
 def plot_map(correlations: Correlations, ax: Axes) -> None:
@@ -113,15 +130,14 @@ def plot_map(correlations: Correlations, ax: Axes) -> None:
     ax.set_yticks(range(len(grid.rows)), grid.rows)
     bar = ax.figure.colorbar(image, ax=ax, fraction=0.05)
     bar.ax.tick_params(labelsize=8)
+    bar.set_label("Spearman correlation", fontsize=8)
     bar.outline.set_visible(False)  # type: ignore[operator]
     for side in ax.spines.values():
         side.set_visible(False)
-    _label(correlations, ax)
-    ax.set_xlabel("")
+    _title(correlations, ax)
 
 
-def _label(correlations: Correlations, ax: Axes) -> None:
-    ax.set_xlabel("Spearman correlation with test accuracy")
+def _title(correlations: Correlations, ax: Axes) -> None:
     ax.set_title(f"{correlations.grid.title}, {correlations.models} models", fontsize=10)
 
 
