@@ -19,6 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from pgdl_measures.errors import PgdlError
+
 PACKAGES = ("pgdl_measures", "ingestion", "scoring", "starting_kit_adapter")
 
 TOOLKIT_ROOT = Path(__file__).resolve().parents[1]  # the folder that holds the packages
@@ -72,7 +74,7 @@ def module_file(module: str) -> Path | None:
 
 def import_statements(module: str, path: Path) -> Iterator[ImportStatement]:
     """The imports of a module that name something to be followed, and all relative ones."""
-    for node in _import_nodes(path.read_text(encoding="utf-8")):
+    for node in _imports(path):
         if isinstance(node, ast.Import):
             named = [prefix for alias in node.names for prefix in _prefixes(alias.name)]
         else:
@@ -100,7 +102,7 @@ def _origin(module: str, name: str) -> str:
     """Where one of our packages has a name from, if its `__init__` only passes it on."""
     path = module_file(module) if is_ours(module) else None
     if path is not None and path.name == "__init__.py":
-        for node in _import_nodes(path.read_text(encoding="utf-8")):
+        for node in _imports(path):
             if isinstance(node, ast.ImportFrom) and name in {
                 a.asname or a.name for a in node.names
             }:
@@ -132,7 +134,14 @@ def _prefixes(name: str) -> list[str]:
     return [".".join(parts[:end]) for end in range(1, len(parts) + 1)]
 
 
+def _imports(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    try:
+        return _import_nodes(path.read_bytes())
+    except (SyntaxError, ValueError) as error:  # a user's, imported by a module that runs
+        raise PgdlError(f"{path} cannot be read as Python code: {error}") from error
+
+
 @cache
-def _import_nodes(source: str) -> list[ast.Import | ast.ImportFrom]:
+def _import_nodes(source: bytes) -> list[ast.Import | ast.ImportFrom]:
     nodes = ast.walk(ast.parse(source))
     return [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom))]

@@ -7,7 +7,9 @@ an error as one line and exits with 1; anything else is a bug and keeps its trac
 from __future__ import annotations
 
 import difflib
+import traceback
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class PgdlError(Exception):
@@ -30,3 +32,12 @@ class UnknownNameError(PgdlError):
         near = difflib.get_close_matches(name, known, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(known)}"
         super().__init__(f"unknown {kind} {name!r}; {hint}")
+
+
+def with_place(error: BaseException) -> str:
+    """Any exception in one line, with the place in the code that raised it."""
+    text = (str(error).strip().splitlines() or [""])[0][:300]
+    if isinstance(error, SyntaxError):  # says so itself
+        return f"{type(error).__name__}: {text}"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {text} ({Path(place.filename).name}, line {place.lineno})"

@@ -7,11 +7,21 @@ import os
 import sys
 from types import ModuleType
 
+from pgdl_measures.errors import PgdlError, with_place
+
 
 def import_own(module: str) -> ModuleType:
-    """The module, found as `python -m` would find it; an ImportError where there is none."""
+    """The module, found as `python -m` would find it; an ImportError where there is none.
+
+    A `PgdlError` says what else went wrong in the module, and where.
+    """
     look_in_working_directory()
-    return importlib.import_module(module)
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise
+    except Exception as error:  # whatever the module does
+        raise PgdlError(f"the module {module!r} cannot be imported: {with_place(error)}") from error
 
 
 def look_in_working_directory() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.source_closure import closure, module_file
-from pgdl_measures.errors import PgdlError
+from pgdl_measures.errors import PgdlError, with_place
 from pgdl_measures.own_modules import import_own, look_in_working_directory
 
 
@@ -81,10 +81,8 @@ def _import(name: str) -> Any:
     _find(name)
     try:
         return import_own(name)
-    except Exception as error:  # whatever the user's module does
-        raise CustomError(
-            f"--custom {name}: cannot be imported ({type(error).__name__}: {error})"
-        ) from error
+    except ImportError as error:
+        raise CustomError(f"--custom {name}: cannot be imported: {with_place(error)}") from error
 
 
 def _objects(module: Any) -> dict[str, Any]:

@@ -89,5 +89,7 @@ def _own(target: str) -> Measure:
         found = getattr(imported, function)
     except (ImportError, AttributeError) as error:
         raise PgdlError(f"there is no measure {target!r}: {error}") from error
-    summary = (found.__doc__ or "a measure of yours").strip().splitlines()[0]
+    if not callable(found):
+        raise PgdlError(f"there is no measure {target!r}: found {found!r}, which is no function")
+    summary = ((found.__doc__ or "").strip() or "a measure of yours").splitlines()[0]
     return Measure(function, summary, target)

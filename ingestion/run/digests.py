@@ -28,7 +28,7 @@ def file_digest(path: Path) -> str:
 
 
 @cache
-def code_digest(source: str) -> str:
+def code_digest(source: bytes) -> str:
     """A digest of source code without what changes no value: comments, docstrings, layout, and the
     texts of errors."""
     tree = _Bare().visit(ast.parse(source))

@@ -122,7 +122,7 @@ def _closure_digest(modules: Iterable[str]) -> str:
         found = closure([*asked, *(module for m in built_in for module in _modules(m))])
         documented = (REGISTRY, "entries")  # they hold what `registered` has, and documentation
         found = {name: path for name, path in found.items() if not name.endswith(documented)}
-    sources = {name: code_digest(path.read_text(encoding="utf-8")) for name, path in found.items()}
+    sources = {name: code_digest(path.read_bytes()) for name, path in found.items()}
     return digest([sources, registered])
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -45,6 +46,10 @@ class Store:
         except OSError as error:
             raise StoreError(f"cannot write to {self.out}: {error.strerror}") from error
         try:
+            if not stat.S_ISREG(os.fstat(self._file).st_mode):
+                raise StoreError(
+                    f"{self._path} is not a regular file: choose another output folder"
+                )
             self._lock()
             self._read()
         except BaseException:
@@ -102,11 +107,17 @@ class Store:
             raise StoreError(
                 f"another run is writing to {self.out}; wait for it or choose another output folder"
             ) from error
+        except OSError as error:  # some file systems of clusters have no locks
+            self.problems.append(
+                f"{self._path} cannot be locked ({error.strerror}): make sure that no other run "
+                "writes to it"
+            )
 
     def _read(self) -> None:
         found = parse_lines(self._path.read_bytes(), self._path)
         os.ftruncate(self._file, found.size)
-        self.lines, self.problems = found.lines, found.problems
+        self.lines = found.lines
+        self.problems += found.problems
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ whatever predictions it likes. Read without a YAML library, so only plain lines 
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -19,8 +20,12 @@ _KEY = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)[ \t]*:([ \t].*)?")
 def check_metadata(submission: Path) -> None:
     """Raises a `SubmissionError` if the submission's metadata has, or may hide, a command."""
     for path in (submission / name for name in _NAMES):
+        if not os.path.lexists(path):
+            continue
+        if not path.is_file():  # a pipe might never end
+            raise SubmissionError(f"{path} is not a regular file; expected one line of text")
         try:
-            text = path.read_text(encoding="utf-8") if path.exists() else ""
+            text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:
             raise SubmissionError(f"cannot read {path}: {error}") from error
         lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]

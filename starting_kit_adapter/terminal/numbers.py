@@ -36,6 +36,14 @@ def positive_number(text: str) -> float:
     return value
 
 
+def non_negative_number(text: str) -> float:
+    """At least 0 and finite."""
+    value = _number(text)
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a number of at least 0, found {text!r}")
+    return value
+
+
 def fraction(text: str) -> float:
     """Above 0, up to 1."""
     value = _number(text)

@@ -12,7 +12,13 @@ from pgdl_measures.errors import PgdlError
 from scoring.files import parse_json
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.negation import join_negated
-from starting_kit_adapter.terminal.numbers import positive, positive_number, seed, size
+from starting_kit_adapter.terminal.numbers import (
+    non_negative_number,
+    positive,
+    positive_number,
+    seed,
+    size,
+)
 from starting_kit_adapter.terminal.selection import add_corpus, add_models, add_tasks
 
 if TYPE_CHECKING:
@@ -94,10 +100,14 @@ def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
         help="address of a running cluster, or `auto` (default: start one on this machine)",
     )
     group.add_argument(
-        "--ray-cpus", type=float, help="CPUs that a worker reserves in Ray (default: its threads)"
+        "--ray-cpus",
+        type=non_negative_number,
+        help="CPUs that a worker reserves in Ray (default: its threads)",
     )
     group.add_argument(
-        "--ray-gpus", type=float, help="GPUs that a worker reserves in Ray (default: 0)"
+        "--ray-gpus",
+        type=non_negative_number,
+        help="GPUs that a worker reserves in Ray (default: 0)",
     )
 
 

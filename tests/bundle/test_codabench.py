@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import zipfile
 from pathlib import Path
@@ -213,6 +214,12 @@ def test_an_ingestion_that_failed_is_not_scored(code, competition, tmp_path, cap
 def test_no_command_is_overlooked(text, name, tmp_path):
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(SubmissionError, match="command"):
+        check_metadata(tmp_path)
+
+
+def test_a_pipe_in_place_of_the_description_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "metadata")
+    with pytest.raises(SubmissionError, match="not a regular file"):
         check_metadata(tmp_path)
 
 

@@ -158,7 +158,7 @@ def test_a_module_that_is_none_is_named(tmp_path: Path, module: str) -> None:
     for name, message in {
         "not_there": "there is no such module",
         f"{module}.py": "expected the name of a Python module",
-        "broken_layers": "cannot be imported .ModuleNotFoundError",
+        "broken_layers": "cannot be imported: ModuleNotFoundError.*broken_layers.py, line 1",
         "empty_layers": "defines no layer and no function",
     }.items():
         with pytest.raises(CustomError, match=message):

@@ -13,11 +13,13 @@ from run_plans import job
 from run_zoo import ROOT, pgdl_run, predictions, write_zoo
 
 from ingestion.run import fingerprint
+from ingestion.run.chosen import choose_measures
 from ingestion.run.digests import code_digest
 from ingestion.run.executors.measuring import Measuring
 from ingestion.run.executors.outcome import Measured
 from ingestion.source_closure import PACKAGES, closure
 from pgdl_measures.base import Measure
+from pgdl_measures.errors import PgdlError
 from pgdl_measures.registry import complexity, measures
 
 
@@ -139,7 +141,36 @@ BARE = "def f(x):\n    if x < 0:\n        raise ValueError('below zero')\n    re
     ],
 )
 def test_code_is_compared_by_what_it_computes(source: str, same: bool) -> None:
-    assert (code_digest(source) == code_digest(BARE)) is same
+    assert (code_digest(source.encode()) == code_digest(BARE.encode())) is same
+
+
+@pytest.mark.parametrize(
+    "source, message",
+    [
+        ("def mine(subject):\n    return (", "SyntaxError: .* line 2"),
+        ("import os\nos.nothing", r"AttributeError: .* \(mine_of_.*\.py, line 2\)"),
+        ("import mine_beside_it_that_breaks", r"SyntaxError: .*mine_beside.*line 1"),
+    ],
+)
+def test_what_is_wrong_in_a_users_module_is_told_with_its_place(
+    source: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine_beside_it_that_breaks.py").write_text("(")
+    name = f"mine_of_{len(source)}"
+    (tmp_path / f"{name}.py").write_text(source)
+    with pytest.raises(PgdlError, match=message):
+        choose_measures([f"{name}:mine"], {})
+
+
+def test_the_source_of_a_users_measure_may_have_an_encoding_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = "# -*- coding: latin-1 -*-\ndef mine(subject):\n    return len('Größe')\n"
+    (tmp_path / "mine_in_latin.py").write_text(source, encoding="latin-1")
+    (mine,) = choose_measures(["mine_in_latin:mine"], {})
+    assert fingerprint.settings(mine)
 
 
 def test_a_users_measure_counts_with_what_it_imports_beside_it(tmp_path, monkeypatch) -> None:

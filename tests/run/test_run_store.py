@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
 import resource
@@ -63,6 +65,26 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
         Store(tmp_path).__enter__()
     with Store(tmp_path):  # free again
         pass
+
+
+def test_a_file_system_without_locks_is_told_and_used(tmp_path: Path, monkeypatch) -> None:
+    def no_locks(*unused: object) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with Store(tmp_path) as store:
+        (problem,) = store.problems
+        assert "cannot be locked (Function not implemented)" in problem
+
+
+def test_a_pipe_or_a_device_in_place_of_the_record_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "records.jsonl")
+    with pytest.raises(StoreError, match="not a regular file"):
+        Store(tmp_path).__enter__()
+    (tmp_path / "records.jsonl").unlink()
+    (tmp_path / "records.jsonl").symlink_to("/dev/zero")
+    with pytest.raises(StoreError, match="not a regular file"):
+        Store(tmp_path).__enter__()
 
 
 def test_a_full_disk_stops_the_run_and_leaves_whole_lines(tmp_path: Path) -> None:

@@ -98,6 +98,8 @@ def test_an_option_at_its_default_is_no_change() -> None:
 def test_unknown_names_are_answered() -> None:
     with pytest.raises(UnknownNameError, match="did you mean batches"):
         choose_measures(["gi_intra_l0"], {"batchs": 1})
+    with pytest.raises(PgdlError, match="which is no function"):
+        choose_measures(["faulty_measures:__name__"], {})
     with pytest.raises(PgdlError, match="no measure 'faulty_measures:nothing'"):
         choose_measures(["faulty_measures:nothing"], {})
     with pytest.raises(PgdlError, match="no measure 'no_module:nothing'"):

@@ -35,7 +35,7 @@ from ingestion.run.fingerprint import model_files, stamp
 from ingestion.run.plan import Job
 from pgdl_measures.base import Measure, Subject
 from pgdl_measures.data import DEFAULT_MAX_BYTES, training_data
-from pgdl_measures.errors import MeasureError, PgdlError
+from pgdl_measures.errors import MeasureError, PgdlError, with_place
 from pgdl_measures.response_curves.shared import computed_curves
 from scoring.record import REFUSED, Curve, Stamp
 
@@ -137,9 +137,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, PgdlError):
         return str(error)
     traceback.print_exception(type(error), error, error.__traceback__, file=sys.stderr)
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    text = (str(error).strip().splitlines() or [""])[0][:300]
-    return f"{type(error).__name__}: {text} ({Path(place.filename).name}, line {place.lineno})"
+    return with_place(error)
 
 
 def _curves(subject: Subject) -> list[Curve]:
