@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -162,11 +162,11 @@ def save_figure(findings: Findings, path: Path) -> None:
 
 def _plot(findings: Findings, one: Finding, ax: Axes) -> None:
     share = f"{100 * findings.keep_fraction:g} % of the accuracy without perturbation"
-    dotted = {"color": "0.4", "linewidth": 1, "linestyle": ":"}
+    dotted: dict[str, Any] = {"color": "0.4", "linewidth": 1, "linestyle": ":"}
     ax.axhline(findings.unperturbed, label="accuracy without perturbation", **dotted)
     if one.kept_range is not None:
         ax.axvspan(*one.kept_range, color="C2", alpha=0.15, linewidth=0, label=f"keeps {share}")
-    curve = {"color": "C0", "markersize": 3, "linewidth": 1.5}
+    curve: dict[str, Any] = {"color": "C0", "markersize": 3, "linewidth": 1.5}
     ax.plot(one.magnitudes, one.accuracy, "o-", label="accuracy on perturbed images", **curve)
     ax.set_ylim(0, 1.03)
     ax.set_xlim(one.magnitudes[0], one.magnitudes[-1])
