@@ -319,4 +319,4 @@ def test_scaling_widths_may_not_make_two_cells_one() -> None:
 
 def test_a_scaled_width_is_a_number_as_people_write_it() -> None:
     small = find_grid("wu-hyperparameters", "small")[1]
-    assert small.scaled(0.1).fixed["width_scale"] == 0.005  # 0.1 * 0.05 is 0.005000000000000001
+    assert small.scaled(0.1).fixed["width_scale"] == 0.01  # 0.1 * 0.1 is 0.010000000000000002
