@@ -17,7 +17,7 @@ import numpy as np
 import tensorflow as tf
 
 L = tf.keras.layers
-EARLY, LATE = 8, 30  # epochs
+EPOCHS = (8, 30)  # after which a network is saved
 
 
 def _conv(x: tf.Tensor, filters: int, size: int = 3, strides: int = 1) -> tf.Tensor:
@@ -115,6 +115,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="an npz of images: bytes")
     parser.add_argument("--examples", type=int, default=4000, help="training images to use")
+    parser.add_argument("--epochs", type=int, nargs="+", default=EPOCHS, help="save after these")
+    parser.add_argument("--seed", type=int, default=0, help="of the weights")
     parser.add_argument("--networks", nargs="+", default=list(NETWORKS), help="only these")
     parser.add_argument("-o", "--output", type=Path, required=True)
     args = parser.parse_args()
@@ -132,10 +134,10 @@ def main() -> None:
     for name in args.networks:
         body, augment = NETWORKS[name]
         started = time.process_time()
-        tf.keras.utils.set_random_seed(0)
+        tf.keras.utils.set_random_seed(args.seed)
         model = build(body, images.shape[1:], classes)
         data = examples(images, arrays["y_train"], augment)
-        for first, last in ((0, EARLY), (EARLY, LATE)):
+        for first, last in zip((0, *args.epochs), args.epochs):
             path = args.output / f"{name}_{last:02d}.keras"
             model.fit(data, initial_epoch=first, epochs=last, verbose=0)
             model.save(path)

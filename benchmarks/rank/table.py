@@ -1,6 +1,8 @@
 """The ranking of `pgdl rank --format json` beside the truth, as the Markdown of docs/rank.md.
 
 python benchmarks/rank/table.py benchmarks/results/rank/cifar10.json
+
+The values are those of the file, means over seeds; they are ranked as `pgdl rank` does it now.
 """
 
 from __future__ import annotations
@@ -10,33 +12,49 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pgdl_measures.ranking.result import Candidate, Ranking, make_ranking
+from pgdl_measures.registry import complexity
 
-def ranking_table(found: dict[str, Any]) -> str:
+
+def ranking_of(found: dict[str, Any]) -> Ranking:
+    """The networks of the file, ranked."""
+    candidates = [
+        Candidate(
+            model["model"],
+            model["parameters"],
+            model["train_acc"],
+            {name: [one["value"]] for name, one in model["measures"].items()},
+            test_accuracy=model["test_acc"],
+        )
+        for model in found["models"]
+    ]
+    return make_ranking(candidates, [*map(complexity, found["measures"])], chance=0, examples=1)
+
+
+def ranking_table(ranking: Ranking) -> str:
     """A row per network, in the predicted order."""
-    order = sorted(found["models"], key=lambda model: -model["test_acc"])
-    place = {model["model"]: i for i, model in enumerate(order, 1)}
+    truth = sorted((row.model.test_accuracy or 0.0 for row in ranking.rows), reverse=True)
     lines = [
         "| rank | 90 % | network | parameters | train acc | test acc | true rank |",
         "| ---: | --- | --- | ---: | ---: | ---: | ---: |",
     ]
-    for model in found["models"]:
-        interval = f"{model['rank_low']} to {model['rank_high']}"
+    for row in ranking.rows:
+        model, test = row.model, row.model.test_accuracy or 0.0
         lines.append(
-            f"| {model['rank']} | {interval} | {model['model']} | {model['parameters']:,} | "
-            f"{100 * model['train_acc']:.1f} | {100 * model['test_acc']:.1f} | "
-            f"{place[model['model']]} |"
+            f"| {row.rank} | {row.low} to {row.high} | {model.name} | {model.parameters:,} | "
+            f"{100 * model.training_accuracy:.1f} | {100 * test:.1f} | {truth.index(test) + 1} |"
         )
     return "\n".join(lines)
 
 
-def agreement_table(found: dict[str, Any]) -> str:
+def agreement_table(ranking: Ranking) -> str:
     """How well every way of choosing agrees with the truth."""
     lines = ["| chosen by | Kendall's tau | regret, points |", "| --- | ---: | ---: |"]
-    for one in found["agreement_with_truth"]:
-        lines.append(f"| {one['name']} | {one['tau']:.2f} | {100 * one['regret']:.1f} |")
+    for one in ranking.agreements:
+        lines.append(f"| {one.name} | {one.tau:.2f} | {100 * one.regret:.1f} |")
     return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    content = json.loads(Path(sys.argv[1]).read_text())
-    print(ranking_table(content), agreement_table(content), sep="\n\n")
+    ranked = ranking_of(json.loads(Path(sys.argv[1]).read_text()))
+    print(ranking_table(ranked), agreement_table(ranked), ranked.summary(), sep="\n\n")

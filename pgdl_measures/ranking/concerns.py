@@ -71,14 +71,15 @@ def concerns(
                 f"{picks}"
             )
     if len(found) < FEW_MEASURES:
-        said.append(f"{_counted(len(found), 'measure')}: too few to show how much they differ")
+        said.append(f"only {counted(len(found), 'measure')}: too few to show how much they differ")
     if len(names) < FEW_MODELS:
         said.append(
-            f"{_counted(len(names), 'model')}: a guess picks the best of them with probability "
+            f"only {counted(len(names), 'model')}: a guess picks the best of them with probability "
             f"1/{len(names)}"
         )
     return said
 
 
-def _counted(count: int, what: str) -> str:
-    return f"only {count} {what}" + ("" if count == 1 else "s")
+def counted(count: int, what: str) -> str:
+    """A number of things, in the plural unless it is one."""
+    return f"{count} {what}" + ("" if count == 1 else "s")

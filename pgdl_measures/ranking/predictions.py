@@ -48,11 +48,23 @@ class Prediction:
     gaps: np.ndarray  # [seeds, models], larger is worse
     training: np.ndarray | None  # [models]: training accuracies; None where gaps are compared
 
-    def scores(self, rows: np.ndarray | None = None, slope: float = MIDDLE) -> np.ndarray:
-        """What is compared, [models], larger is better; of the seeds `rows`, or of all."""
-        drawn = rows is not None and len(self.gaps) > 1
-        gap = (self.gaps[rows] if drawn else self.gaps).mean(axis=0)
-        return -gap if self.training is None else self.training - slope * gap
+    def scores(self) -> np.ndarray:
+        """What is compared, [models], larger is better."""
+        return self._scores(self.gaps.mean(axis=0), np.array(MIDDLE))
+
+    def drawn(self, draws: int, rng: np.random.Generator) -> np.ndarray:
+        """The same [draws, models], each of resampled seeds and of another of the slopes.
+
+        One seed fewer is drawn than there are, so that the variance is that of a mean over seeds
+        (Rao and Wu 1988). A seed draws the same batches for every model, so all models are
+        resampled together.
+        """
+        seeds = len(self.gaps)
+        rows = rng.integers(0, seeds, (draws, max(1, seeds - 1)))
+        return self._scores(self.gaps[rows].mean(axis=1), np.geomspace(*SLOPES, draws)[:, None])
+
+    def _scores(self, gaps: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        return -gaps if self.training is None else self.training - slopes * gaps
 
     @property
     def standard_error(self) -> np.ndarray | None:

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import PgdlError
-from pgdl_measures.ranking.concerns import chance_warning, concerns, near_chance
+from pgdl_measures.ranking.concerns import chance_warning, concerns, counted, near_chance
 from pgdl_measures.ranking.consensus import LEVEL, Consensus, consensus
 from pgdl_measures.ranking.predictions import Prediction, predictions
 from pgdl_measures.ranking.truth import Agreement, agreement
@@ -62,9 +62,9 @@ class Row:
 
     model: Candidate
     rank: int
-    low: int  # the 90 % interval of the rank over resampled measures and seeds
+    low: int  # the 90 % interval of the rank over draws of a measure and its seeds
     high: int
-    mean_rank: float  # over the measures and what was resampled
+    mean_rank: float  # over the measures and their draws
     estimates: Mapping[str, Estimate]  # by measure
 
 
@@ -119,17 +119,21 @@ class Ranking:
         return "; ".join(parts)
 
     def summary(self) -> str:
-        """The answer in words."""
+        """The answer in words; first of all whether there is one."""
+        level = self.not_told_apart
         lines = [f"pick: {self.pick}"]
         expected = self.rows[0].model.expected
         if expected:
             lines.append(f"expected test accuracy {expected}; 90 % interval in brackets")
-        if self.not_told_apart:
-            lines.append(f"cannot be told apart from it: {', '.join(self.not_told_apart)}")
+        if level:
+            others = f"{len(level)} of the {counted(len(self.rows) - 1, 'other model')}"
+            lines.insert(0, f"no clear winner: {others} may be as good as the pick, or better")
+            lines.append(f"cannot be told apart from it: {', '.join(level)}")
+            lines.append("what would tell them apart: accuracies on data that no model has seen")
         elif len(self.rows) > 1:
             lines.append(
                 f"it is ahead of every other model in more than {100 * (1 - LEVEL):.0f} % of the "
-                "resamples of measures and seeds"
+                "draws of a measure and its seeds"
             )
         lines += [f"caution: {concern}" for concern in self.concerns]
         alike: dict[str, list[str]] = {}

@@ -41,11 +41,12 @@ sequences or token ids, with labels as class numbers or one-hot. A test set (x_t
 used for the ranking; if the file has one, the table also shows the true test accuracies.
 
 Each measure predicts the gap, the accuracy that a model loses on new data. Models are ranked by the
-predicted test accuracy; with --by gap, by the predicted gap (smallest first). The
-order is that of the mean rank over the measures; the interval of a rank comes from resampling
-measures and batches. docs/rank.md says how well this works and how the default measures were
-chosen. With -o the same command resumes an interrupted ranking, and models can be added. The exit
-code is 1 if a model, or a measure that you named, was left out.
+predicted test accuracy; with --by gap, by the predicted gap (smallest first). The order is that of
+the mean rank over the measures; the interval of a rank is over measures, seeds and batches. Where
+other models may be as good as the first, the answer begins with that. docs/rank.md says how well
+this works and how the default measures were chosen. With -o the same command resumes an interrupted
+ranking, and models can be added. The exit code is 1 if a model, or a measure that you named, was
+left out.
 """
 
 

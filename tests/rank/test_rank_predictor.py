@@ -7,7 +7,7 @@ import io
 import json
 
 import pytest
-from test_rank_verb import QUICK, folder, pgdl_rank
+from test_rank_verb import QUICK, folder, guess, pgdl_rank
 
 from scoring.errors import ScoringError
 from scoring.predictor import Predictor
@@ -67,6 +67,19 @@ def test_a_model_unlike_those_learned_from_is_named(folder, capsys):
     assert "caution: unlike the models that the predictor was learned from" in said
     assert "average (mixup)" in said and "memory (mixup)" in said
     assert " to 100); 90 % interval in brackets" in said
+
+
+def test_a_gap_beyond_the_training_accuracy_is_refused_for_that_model_alone(folder, capsys):
+    path = folder / "predictor.json"
+    path.write_text(json.dumps(predictor(intercept=0.9, weights=(0.0,))))
+    guess().save(folder / "models/guess.keras")
+    args = (folder / "models", "--data", f"npz:{folder / 'mine.npz'}", *QUICK)
+    assert pgdl_rank(*args, "--predictor", path, "--format", "json") == 1
+    found = json.loads(capsys.readouterr().out)
+    expected = {m["model"]: m.get("expected_accuracy") for m in found["models"]}
+    assert expected["guess"] is None and expected["memory"] == pytest.approx(0.1)
+    reason = found["left_out"]["guess (expected test accuracy)"]
+    assert "a gap of 90%, more than its training accuracy of 50%" in reason
 
 
 def test_a_file_that_is_no_predictor_is_refused_before_anything_is_computed(folder):

@@ -39,7 +39,7 @@ def test_all_units_tell_the_same_accuracy_on_changed_examples():
     values = {"mixup": -changed, "gi_intra_l0": 1 - changed, "contre_gap": training - changed}
     for one in predictions([MIXUP, GI, CONTRE], values, training, "accuracy"):
         np.testing.assert_allclose(one.shown, changed)
-        np.testing.assert_allclose(one.scores(slope=1.0), changed.mean(axis=0))
+        np.testing.assert_allclose(one.scores(), changed.mean(axis=0))
 
 
 def test_equal_training_accuracies_leave_every_measure_its_own_order():
@@ -72,6 +72,7 @@ def test_a_model_that_is_better_in_every_way_is_first_and_alone():
     found = ranking(models([1, 1, 1], **values), MIXUP, complexity("manifold_mixup"))
     assert found.pick == "a"
     assert not found.not_told_apart
+    assert found.summary().startswith("pick: a\nit is ahead of every other model")
     assert [(row.rank, row.low, row.high) for row in found.rows] == [(i, i, i) for i in (1, 2, 3)]
 
 
@@ -112,6 +113,18 @@ def test_measures_that_disagree_are_not_said_to_agree():
     assert "agree" not in found.summary().replace("disagree", "")
 
 
+def test_a_model_that_one_measure_in_five_puts_first_is_told_before_the_pick():
+    """Measures err alike: four that agree do not show that the fifth is wrong."""
+    names = ("mixup", "manifold_mixup", "gi_intra_l0", "gi_inter_l0", "gi_inter_l1")
+    values = {name: [[0.1], [0.2], [0.3], [0.4]] for name in names[2:]}
+    values |= {"mixup": [[-0.9], [-0.8], [-0.7], [-0.6]]}
+    values |= {"manifold_mixup": [[-0.8], [-0.9], [-0.7], [-0.6]]}
+    found = ranking(models([1, 1, 1, 1], **values), *map(complexity, names))
+    assert found.pick == "a" and found.not_told_apart == ("b",)
+    assert [(row.low, row.high) for row in found.rows] == [(1, 2), (1, 2), (3, 3), (4, 4)]
+    assert found.summary().startswith("no clear winner: 1 of the 3 other models may be as good")
+
+
 def test_a_measure_that_is_the_same_for_all_models_is_no_vote():
     values = {"mixup": [[-0.9], [-0.8], [-0.7]], "gi_intra_l0": [[0.1], [0.2], [0.3]]}
     same = {**values, "manifold_mixup": [[-0.5]] * 3}
@@ -129,7 +142,7 @@ def test_the_resampled_mean_over_seeds_has_the_variance_of_a_mean():
     values = RNG.standard_normal((5, 1))
     one = predictions([MIXUP], {"mixup": values}, np.zeros(1), "gap")[0]
     rng = np.random.default_rng(1)
-    means = [one.scores(rng.integers(0, 5, 4))[0] for _ in range(20000)]
+    means = one.drawn(20000, rng)
     assert np.var(means) == pytest.approx(values.var(ddof=1) / 5, rel=0.05)
 
 

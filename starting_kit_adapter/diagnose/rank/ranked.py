@@ -12,7 +12,7 @@ from ingestion.run.loop import Report
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import PgdlError
 from pgdl_measures.ranking.recommended import Variant, variants
-from pgdl_measures.ranking.result import Candidate, Ranking, make_ranking
+from pgdl_measures.ranking.result import Candidate, Expectation, Ranking, make_ranking
 from scoring.predictor import Predictor
 from starting_kit_adapter.diagnose.rank.collecting import Facts
 from starting_kit_adapter.diagnose.rank.collection import Member
@@ -52,17 +52,24 @@ def ranked(
     without: dict[str, str] = {}  # models of which nothing is expected
     if predictor:
         for i, (member, model) in enumerate(zip(members, candidates)):
-            values, refusals = _values(member, learned, report)
-            if refusals:
-                reason = "; ".join(refusals.values())
-                without[f"{member.name} (expected test accuracy)"] = reason
-            else:
-                expected = expectation(predictor, values, member.training_accuracy)
+            try:
+                expected = _expected(member, predictor, learned, report)
                 candidates[i] = replace(model, expected=expected)
+            except PgdlError as error:
+                without[f"{member.name} (expected test accuracy)"] = str(error)
     ranking = make_ranking(
         candidates, measures, chance=facts.chance, examples=facts.examples, by=by
     )
     return replace(ranking, left_out={**refused, **ranking.left_out, **without})
+
+
+def _expected(
+    member: Member, predictor: Predictor, learned: Sequence[Measure], report: Report
+) -> Expectation:
+    values, refusals = _values(member, learned, report)
+    if refusals:
+        raise PgdlError("; ".join(refusals.values()))
+    return expectation(predictor, values, member.training_accuracy)
 
 
 def _values(
