@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +17,12 @@ from starting_kit_adapter.diagnose.overfit.words import p_by_error
 from starting_kit_adapter.terminal.histograms import histograms
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _SUBSETS = 20  # of each sample size in Figure 8
 _SUBSETS_11 = 200  # the same in Figure 11
+_STYLES = ("-", "--", "-.", ":")  # lines that coincide, as where p is 1, can all be seen
 
 
 def figure8(report: Report) -> Figure:
@@ -28,9 +31,9 @@ def figure8(report: Report) -> Figure:
     figure, axes = new_figure(1, 2, (11, 4))
     sizes, subsets = _sample_sizes(report.examples, _SUBSETS)
     left, right = axes[0]
-    for name in GENERATORS:
+    for name, style in zip(GENERATORS, _STYLES):
         p = _mean_p(found, name, subsets)
-        left.plot(sizes, p, marker="o", markersize=3, label=name)
+        left.plot(sizes, p, style, marker="o", markersize=3, label=name)
     left.set(ylabel=f"p, mean over {_SUBSETS} subsets", ylim=(-0.03, 1.03))
     outcome = found.outcomes["strongest"]
     for values, name in ((outcome.loss, "error"), (outcome.weighted_loss, "adversarial risk")):
@@ -40,7 +43,7 @@ def figure8(report: Report) -> Figure:
         right.fill_between(sizes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
     right.set_ylabel("estimate with its 97.5 % interval")
     for ax in (left, right):
-        ax.set(xscale="log", xlabel="images")
+        _count_images(ax)
         ax.legend(fontsize=8)
     return figure
 
@@ -87,13 +90,14 @@ def figure11(reports: Mapping[str, Report]) -> Figure:
     """p of all models together against the number of images."""
     figure, axes = new_figure(1, 1, (6, 4))
     ax = axes[0, 0]
-    for split, report in reports.items():
+    for style, (split, report) in zip(cycle(_STYLES), reports.items()):
         sizes, p = p_by_sample_size(report)
         mean = [values.mean() for values in p]
         low, high = np.array([np.quantile(values, [0.025, 0.975]) for values in p]).T
-        (line,) = ax.plot(sizes, mean, marker="o", markersize=3, label=f"{split} set")
+        (line,) = ax.plot(sizes, mean, style, marker="o", markersize=3, label=f"{split} set")
         ax.fill_between(sizes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-    ax.set(xscale="log", xlabel="images", ylim=(-0.03, 1.03))
+    _count_images(ax)
+    ax.set_ylim(-0.03, 1.03)
     count = len(report.examinations)
     ax.set_ylabel(f"p of {count} models: mean and 95 % of {_SUBSETS_11} subsets")
     ax.legend(fontsize=8)
@@ -111,6 +115,16 @@ def p_by_sample_size(report: Report) -> tuple[list[int], list[np.ndarray]]:
         for drawn in subsets
     ]
     return sizes, p
+
+
+def _count_images(ax: Axes) -> None:
+    """A logarithmic axis of numbers of images, without powers of ten."""
+    from matplotlib.ticker import LogLocator
+
+    ax.set(xscale="log", xlabel="images")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.minorticks_off()
 
 
 def _sample_sizes(total: int, count: int) -> tuple[list[int], list[np.ndarray]]:

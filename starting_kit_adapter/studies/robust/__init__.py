@@ -20,6 +20,7 @@ from starting_kit_adapter.studies.running import (
 )
 from starting_kit_adapter.terminal.board import add_robust
 from starting_kit_adapter.terminal.numbers import seed
+from starting_kit_adapter.terminal.output import need_writable
 from starting_kit_adapter.terminal.selection import split_names
 from starting_kit_adapter.terminal.stopping import tell_stopped
 
@@ -111,6 +112,7 @@ def write_task(
 
 def _run_csv(args: argparse.Namespace) -> int:
     """A table of runs that somebody else trained and measured."""
+    need_writable(args.output)
     from scoring.robust.evaluation import TEST_SIZE
     from scoring.robust.runs import read_csv
 
