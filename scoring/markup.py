@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -32,6 +33,7 @@ tr.marked {{ background: var(--mark); font-weight: 600; }}
 </html>
 """
 
+LONG = 40  # characters of a row's heading that is broken into lines
 MISSING = '<span class="missing" title="no value">&ndash;</span>'
 
 
@@ -74,7 +76,7 @@ def table(
         for kind, column in zip(kinds, columns)
     )
     body = "\n".join(
-        f'<tr{mark if number == marked else ""}><th scope="row">{first}</th>'
+        f'<tr{mark if number == marked else ""}><th scope="row"{_long(first)}>{first}</th>'
         + "".join(f"<td{kind}>{cell}</td>" for kind, cell in zip(kinds[1:], cells))
         + "</tr>"
         for number, (first, *cells) in enumerate(rows)
@@ -85,6 +87,11 @@ def table(
         f"<caption>{label}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>"
         "</table></div>"
     )
+
+
+def _long(heading: str) -> str:
+    """A class for a heading, in HTML, that would leave no room for the row's numbers."""
+    return ' class="long"' if len(re.sub("<[^>]*>", "", heading)) > LONG else ""
 
 
 def page(title: str, style: str, body: str) -> str:

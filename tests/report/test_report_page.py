@@ -11,6 +11,7 @@ from report_runs import FakeRun, write_run
 
 from scoring.kit.program import score_folders
 from scoring.kit.results import write_results
+from scoring.markup import Column, table
 from scoring.report.leaderboard import Leaderboard, leaderboard
 from scoring.report.page import report_page
 from starting_kit_adapter.terminal.curve_figures import curve_figures
@@ -136,3 +137,19 @@ def test_a_page_without_any_score_says_so(tmp_path: Path) -> None:
     page = report_page(leaderboard(run.reference, run.out), name="zoo")
     assert "time budget exceeded at model_0" in page
     assert "No measure" in page
+
+
+def test_a_name_that_would_leave_no_room_for_numbers_is_broken_into_lines() -> None:
+    eight = "-".join(
+        [
+            "pca",
+            *(
+                f"{score}_{p}_l{n}"
+                for score in ("gi", "pal")
+                for p in ("inter", "intra")
+                for n in (0, 1)
+            ),
+        ]
+    )
+    shown = table("", [Column("measure"), Column("CMI")], [[eight, "1"], ["gi_intra_l0", "2"]])
+    assert shown.count('class="long"') == 1 and f'class="long">{eight}</th>' in shown
