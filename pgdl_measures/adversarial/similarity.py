@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from pgdl_measures.adversarial.translations import Translations, translations
-from pgdl_measures.adversarial.windows import Images
+from pgdl_measures.adversarial.windows import Images, batch_size
 from pgdl_measures.network.compiled import Network
 
 
@@ -59,7 +59,7 @@ def predict(
     graph = network.graph(
         ("adversarial_labels", moved, shape), lambda: _build(network, shape, moved)
     )
-    size = network.forward_batch
+    size = batch_size(network, moved)
     batches = [images[i : i + size] for i in range(0, images.shape[0], size)]
     return np.concatenate([graph(tf.constant(batch, tf.float32)).numpy() for batch in batches])
 

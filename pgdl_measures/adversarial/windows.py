@@ -7,6 +7,7 @@ logits l are the outputs before a final softmax: probabilities would order windo
 
 from __future__ import annotations
 
+import math
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ from pgdl_measures.errors import NotFiniteError
 from pgdl_measures.network.compiled import Network
 
 CORRECT = -1.0
+_BATCH_ELEMENTS = 1 << 24  # numbers of the canvases in a batch, 64 MB, whatever the network allows
 
 
 class Images(Protocol):
@@ -78,7 +80,7 @@ class Windows:
         if not len(examples):
             return
         shifts = np.stack(position, axis=1) - 3 * self.eps
-        size = self._network.forward_batch
+        size = batch_size(self._network, self._translations)
         batches = [slice(i, i + size) for i in range(0, len(examples), size)]
         scores = np.concatenate([self._batch(examples[now], shifts[now]) for now in batches])
         if np.isnan(scores).any():
@@ -103,6 +105,13 @@ class Windows:
     def _index(self, examples: np.ndarray, shifts: np.ndarray) -> tuple[np.ndarray, ...]:
         examples = examples.reshape(-1, *[1] * (shifts.ndim - 2))
         return examples, shifts[..., 0] + 3 * self.eps, shifts[..., 1] + 3 * self.eps
+
+
+def batch_size(network: Network, translations: Translations) -> int:
+    """Windows in a forward pass: a network with narrow layers may see thousands of images at a
+    time, but their canvases would fill the memory."""
+    canvas = math.prod(translations.canvas) * network.input_shape[-1]
+    return min(network.forward_batch, max(1, _BATCH_ELEMENTS // canvas))
 
 
 def _build(network: Network, image_shape: tuple[int, ...], translations: Translations) -> Any:
