@@ -6,8 +6,8 @@ w is the vector of all fused kernels, sigma the size of the perturbation that th
 - Eq. 28 has log(m / sigma); eq. 29, 31 and 32 have log(m / delta), and delta is not defined. All
   four use the sigma of their own search, as in the authors' code.
 - Eq. 32 measures the distance from the origin, yet its denominators contain |w_i - w_i^0|, as in
-  [9] (eq. 57 there) and in the authors' code. So it needs the initial weights too. Its sum has no
-  lower bound: if weights moved far, the number under the square root can be negative.
+  Jiang et al. 2020a (eq. 57) and in the authors' code. So it needs the initial weights too. Its
+  sum has no lower bound: if weights moved far, the number under the square root can be negative.
 
 `noise` says how the size of the perturbation is defined; `sigma` has the authors' reading. The
 paper finds sigma on all training data, we on 250 examples; `sigma` says what that costs.

@@ -10,12 +10,13 @@ from pgdl_measures.norms.margin import margin
 
 
 def params(subject: Subject, *, counting: str = "printed") -> float:
-    """C_params = sqrt(sum_i k_i^2 c_{i-1} (c_i + 1) / m) (eq. 10, as printed there and in [9]).
+    """C_params = sqrt(sum_i k_i^2 c_{i-1} (c_i + 1) / m) (eq. 10).
 
-    k_i^2 is the kernel's area, 1 for a dense layer. The printed form adds one weight per tap and
-    input channel, while a layer has one bias per filter, (k_i^2 c_{i-1} + 1) c_i; the measure
-    `parameter_count` is the true number of weights. A batch norm that cannot be fused counts its
-    scales and shifts. The authors' code counts kernels only: `counting="kernels"`.
+    k_i^2 is the kernel's area, 1 for a dense layer. This form, as in Jiang et al. 2020a, adds
+    one weight per tap and input channel, while a layer has one bias per filter,
+    (k_i^2 c_{i-1} + 1) c_i; the measure `parameter_count` is the true number of weights. A batch
+    norm that cannot be fused counts its scales and shifts. The authors' code counts kernels only:
+    `counting="kernels"`.
     """
     if counting == "kernels":
         sizes = [kernel.size for kernel in fused_network(subject).kernels]
@@ -33,8 +34,8 @@ def inverse_margin(
 ) -> float:
     """C_inverse.margin = sqrt(1 / (gamma^2 m)).
 
-    Eq. 11 prints sqrt(gamma^2 / m), which grows with the margin and contradicts its name; [9] and
-    the authors' code have the inverse. `form="printed"` computes the printed one.
+    Eq. 11 prints sqrt(gamma^2 / m), which grows with the margin and contradicts its name; Jiang et
+    al. 2020a and the authors' code have the inverse. `form="printed"` computes the printed one.
     """
     squared = margin(subject, examples, seed) ** 2
     return math.sqrt((squared if form == "printed" else 1 / squared) / subject.data.total)
