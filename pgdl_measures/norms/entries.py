@@ -16,6 +16,7 @@ _SPECTRAL = "For comparison with published bounds; grows with depth."
 _DISTANCE = "If the networks started from comparable initial weights."
 _BOUND = "For comparison with PAC-Bayes bounds; needs a search for sigma."
 _MAGNITUDE = "If weights differ so much in size that one sigma does not suit all."
+_SPREAD = "Differences of some 5 % are chance, unless `examples` and `draws` are raised."
 
 # module -> name, summary, definition, equation, needs, cost, use
 _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ...]] = {
@@ -122,7 +123,7 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("pacbayes_flatness", "inverse of the weight perturbation that the network tolerates"),
             "sqrt(1 / (sigma^2 m)), sigma the largest with at most 0.1 more errors",
-            *(30, (), "medium", "Flatness alone, without a norm of the weights."),
+            *(30, (), "medium", f"Flatness alone, without a norm of the weights. {_SPREAD}"),
         ),
         (
             *("pacbayes_mag_init", "magnitude-aware bound around the initial weights"),
@@ -139,7 +140,7 @@ _NORMS: dict[str, tuple[tuple[str, str, str, int, tuple[str, ...], str, str], ..
         (
             *("pacbayes_mag_flatness", "inverse of the tolerated relative weight perturbation"),
             *("sqrt(1 / (sigma'^2 m))", 33, (), "medium"),
-            "The most robust of the 24 in Dziugaite et al. 2020, in most environments.",
+            f"The most robust of the 24 in Dziugaite et al. 2020, in most environments. {_SPREAD}",
         ),
     ),
 }
