@@ -73,8 +73,8 @@ class Descendants:
         while empty < _LOOKS and _has_children():
             below = _below(os.getpid())
             found = {pid: process for pid, process in below.items() if pid not in self._before}
-            # Also those of the dead: a successor may be in the group of one that has ended.
-            # Group 1 stands for everybody, and 0 for our own.
+            # Also the groups of ended processes: a successor may be in the group of one.
+            # Never group 1, which would be every process, nor 0, which is our own.
             ours = {0, 1, os.getpgrp(), *(below[pid].group for pid in below.keys() & self._before)}
             for group in {process.group for process in found.values()} - ours:
                 _send(-group, signal.SIGKILL)
@@ -88,7 +88,7 @@ class Descendants:
         return True
 
     def _reap(self) -> None:
-        """Waits for the dead, as their parent does: without it they would stay in the list."""
+        """Reaps ended processes, as their parent must, or the system would go on listing them."""
         for pid in _below(os.getpid()).keys() - self._before:
             with contextlib.suppress(ChildProcessError):  # it has another parent
                 os.waitpid(pid, os.WNOHANG)

@@ -165,7 +165,7 @@ class Measure:
         for name in options:
             if name not in known:
                 raise UnknownNameError(f"option of {self.name}", name, [*known, "max_bytes"])
-            if self.target.startswith("pgdl_measures."):  # what a user's means is theirs to check
+            if self.target.startswith("pgdl_measures."):  # users check the options of theirs
                 check_option(self.name, name, options[name], known[name])
         return replace(self, options={**self.options, **options}, max_bytes=max_bytes)
 

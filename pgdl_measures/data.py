@@ -192,7 +192,7 @@ def _inputs(inputs: np.ndarray) -> np.ndarray:
     """As a network takes them, float32: Keras makes floats of bytes and does not scale them."""
     if inputs.dtype.kind not in "fiub":
         raise MeasureError(f"the inputs have type {inputs.dtype}; expected numbers")
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is told
+    with np.errstate(over="ignore"):  # too large becomes infinite, which is refused
         return inputs.astype(np.float32, copy=False)
 
 

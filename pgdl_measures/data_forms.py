@@ -81,7 +81,7 @@ def _of_py_dataset(dataset: Any) -> Iterator[Batch]:
 
 
 def _batch_count(dataset: Any) -> int:
-    """The batches of a PyDataset, which tells them by `num_batches` or its length."""
+    """The batches of a PyDataset: their number is its `num_batches` or its length."""
     try:
         count = dataset.num_batches if hasattr(type(dataset), "num_batches") else len(dataset)
     except (NotImplementedError, TypeError):

@@ -78,13 +78,13 @@ class GapMonitor(tf.keras.callbacks.Callback):
         self._said: set[str] = set()
 
     def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
-        """Forgets another training, and measures the model as it is."""
+        """Clears the values of an earlier training and measures the model as it is."""
         self._network, self._last, self.seconds, self._said = None, {}, [], set()
         if getattr(self.model, "built", False):
             self._measure()
 
     def on_epoch_begin(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
-        """Looks at the clock."""
+        """Notes when the epoch began."""
         self._epoch_start = time.perf_counter()
 
     def on_epoch_end(self, epoch: int, logs: dict[str, Any] | None = None) -> None:
@@ -103,7 +103,7 @@ class GapMonitor(tf.keras.callbacks.Callback):
             logs.update(self._last)
 
     def on_train_end(self, logs: dict[str, Any] | None = None) -> None:
-        """Says what the measurements took, unless `fit` was told to be quiet."""
+        """Prints what the measurements took, unless `fit` has verbose=0."""
         if self.seconds and (self.params or {}).get("verbose"):
             first, *others = self.seconds
             later = f", then {np.mean(others):.2g} s each" if others else ""

@@ -28,7 +28,7 @@ class Unperturbed:
         data: TrainingData,
         reused: Callable[[float], None] = lambda seconds: None,
     ) -> None:
-        """`reused` is told the seconds that predictions had taken which are asked for again."""
+        """`reused` is called with the seconds that cached predictions had taken."""
         self._network, self._data, self._reused = network, data, reused
         self._seconds = 0.0  # of all predictions so far
         self._predicted = np.full(len(data), _UNKNOWN, np.int32)

@@ -1,6 +1,6 @@
 """How long a build takes at most: training steps of every network are timed on this machine.
 
-Training ends when a network meets its target, which nobody knows before; so the estimate is for all
+Training ends when a network meets its target, which is not known before; so the estimate is for all
 epochs that are allowed. Each network is compiled and trained for one epoch of a few batches, with
 the augmentation of the build, and evaluated as a build evaluates it after each epoch.
 """

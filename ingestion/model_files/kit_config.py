@@ -1,4 +1,4 @@
-"""Keras' configuration of a plain chain in the competition's format, where that can say it."""
+"""Keras' configuration of a plain chain in the competition's format, where that has one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _IGNORED = re.compile(r"name|trainable|dtype|noise_shape|batch_(input_)?shape")
 
 
 def kit_config(checked: Mapping[str, Any], shape: list[Any]) -> dict[str, Any] | None:
-    """The `config.json` of a checked configuration; None where the format cannot say it."""
+    """The `config.json` of a checked configuration; None where the format has no form for it."""
     config = checked["config"]
     entries = [e for e in config["layers"] if e["class_name"] != "InputLayer"]
     if not entries or not all(map(_is_plain, entries)) or None in shape:
@@ -56,7 +56,7 @@ def _is_chain(config: Mapping[str, Any], entries: list[Any]) -> bool:
 
 
 def _arguments(kind: str, saved: Mapping[str, Any]) -> dict[str, Any]:
-    """What the layer needs to be told: what differs from its defaults."""
+    """The arguments of a layer that differ from its defaults."""
     defaults = {
         name: parameter.default
         for name, parameter in inspect.signature(getattr(tf.keras.layers, kind)).parameters.items()

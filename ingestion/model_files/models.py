@@ -1,10 +1,11 @@
 """A model of the corpus as a Keras model: `config.json` and Keras-2 weight files, nothing else.
 
-In the competition's format layers are a chain, each on the output of the one before it. Ours knows
+In the competition's format layers are a chain, each on the output of the one before it. Ours has
 branches as well, for networks with shortcuts: a layer may have a `name`, and `inputs`, the names of
 the layers that it takes (`input` is what the network takes). Such a model is a functional one, and
-its weights are found by the names of its layers. What neither can say stands in `keras_config`
-instead of `model_config`: Keras' own configuration, checked by the module of that name.
+its weights are found by the names of its layers. A model that neither form can describe
+has `keras_config` instead of `model_config`: Keras' own configuration, which the module of that
+name checks.
 
 A corpus comes from outside, so a file of it must not be able to run code: only the layer classes
 listed here, or Keras' own, are built, and only with plain values as arguments. Weights are checked
@@ -49,7 +50,7 @@ INPUT = "input"  # the name of what the network takes
 _KERAS2_DEFAULTS = {
     name: {"pool_size": 2} for name in ("AveragePooling1D", "AveragePooling2D", "AvgPool2D")
 }
-# Said once, by the config itself; and what a layer takes, which is for us.
+# Entries that are not arguments of the layer's class: `load_model` itself uses them, or none.
 _NOT_ARGUMENTS = ("layer_name", "seed", "input_shape", "batch_input_shape", "inputs")
 
 

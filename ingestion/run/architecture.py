@@ -1,4 +1,4 @@
-"""Which models of a corpus are computed by the same graph, told from their `config.json` alone.
+"""Which models of a corpus are computed by the same graph, by their `config.json` alone.
 
 Names that Keras gave to layers, and what matters in training only (dropout rates, seeds, momenta),
 differ between models of one architecture. Workers stay with models that are alike, because tracing

@@ -31,14 +31,14 @@ _COUNT, _MAGNITUDE = 2, 20.0
 
 
 def augmentation_of(job: Job, images: np.ndarray) -> Augmentation | None:
-    """How the images of a model are changed while it is trained; they tell black and white."""
+    """How the images of a model are changed in training; black and white are their extremes."""
     if job.augment is not None:
         return augmentation(job.augment["perturbation"], job.augment["level"], images)
     return training_augmentation(job.training["augmentation"], images)
 
 
 def training_augmentation(name: str, images: np.ndarray) -> Augmentation | None:
-    """The augmentation of that name; `images` tell black and white."""
+    """The augmentation of that name; black and white are the extremes of `images`."""
     if name == "none":
         return None
     if name == "crop_flip":

@@ -163,7 +163,7 @@ class Trainer:
         self, initial: Weights, fit: Fit, epochs: int, reached: bool, start: float
     ) -> Trained:
         seconds, final = time.monotonic() - start, self.model.get_weights()
-        # On some processors a relu makes zeros of NaNs, and the loss tells nothing.
+        # On some processors a relu makes zeros of NaNs, and the loss stays finite.
         if not all(np.isfinite(weight).all() for weight in final):
             raise ZooError("training diverged: weights are NaN; try a smaller learning rate")
         return Trained(initial, final, fit, epochs, reached, seconds)

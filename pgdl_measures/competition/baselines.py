@@ -2,8 +2,8 @@
 
 Jacobian norm: the kit's example complexity (P. Foret, July 2020: "the norm of the jacobian wrt to
 activations"). Its mean is over the first 528 examples, here over a sample of 512; there a layer is
-one that the kit has wrapped, here a layer of the papers (see `network.blocks`). The other two
-are known to us by their names only.
+one that the kit has wrapped, here a layer of the papers (see `network.blocks`). Of the other
+two only the names were published.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 R is RandAugment with N operations of magnitude M for each image, or the operations that are named.
 An example's operations depend on the seed and on its place in the data alone, so that all models of
 a task are shown the same contrastive examples, whatever the batches. The graph that makes them
-knows no network: it is traced once per shape of image, and what it made is kept for the next model
-as far as memory allows.
+does not depend on the network: it is traced once per shape of image, and the examples are kept for
+the next model as far as memory allows.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from pgdl_measures.errors import MeasureError, NotFiniteError
 from pgdl_measures.network.blocks import Block, Step, by_layer, call_name, cut, step
 from pgdl_measures.network.endings import Ending, ending
 from pgdl_measures.network.folding import folded
-from pgdl_measures.network.graph import Call, Graph, read_graph
+from pgdl_measures.network.graph import Call, Graph, has_own_call, read_graph
 from pgdl_measures.network.rebuild import architecture, as_it_is, lend, own_layers, rebuilt
 
 # Numbers in the widest activation of a forward pass. A processor is fastest where they stay in its
@@ -66,7 +66,7 @@ class Network:
         for call in self.graph_of_calls.calls:
             call.run(values)
             if isinstance(getattr(call.operation, "layer", None), tf.keras.Model):
-                # It does not tell: as many as a layer of 64 features has.
+                # What it computes inside is unknown: count a layer of 64 features.
                 widest = max(widest, 64 * math.prod(self.input_shape[:-1]))
         self.shapes = {number: tuple(x.shape[1:]) for number, x in values.items()}
         outputs = self.shapes[self.graph_of_calls.output]
@@ -122,9 +122,21 @@ class Network:
             raise MeasureError(
                 f"layer {layer} is past the end: this network can be entered at 0 to "
                 f"{len(self._groups) - 1}"
-                + ("" if len(self._groups) > 1 else ", because nothing in it is a cut of all paths")
+                + ("" if len(self._groups) > 1 else f", because {self._uncut()}")
             )
         return self._groups[layer][0]
+
+    def _uncut(self) -> str:
+        """Why there is no layer after the input."""
+        for call in self.graph_of_calls.calls:
+            layer = getattr(call.operation, "layer", None)
+            if isinstance(layer, _layers.Layer) and has_own_call(layer):
+                return (
+                    f"the `call` of {type(layer).__name__} does not run on symbolic inputs, which "
+                    "would show its layers; Keras 3 takes keras.ops there, but not TensorFlow's "
+                    "functions"
+                )
+        return "nothing in it is a cut of all paths"
 
     def layer_shape(self, layer: int) -> tuple[int, ...]:
         """The shape of x^(layer) for one example."""

@@ -87,7 +87,7 @@ def _plain(call: Call) -> bool:
 def can_fold(first: Any, second: Any) -> bool:
     """Whether the second step is a batch norm over the channels that the first makes.
 
-    Both must have been built: only then do they tell their weights and axes.
+    Both must have been built: only then are their weights and axes known.
     """
     if not (isinstance(first, KerasStep) and isinstance(second, KerasStep)):
         return False

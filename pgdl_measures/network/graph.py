@@ -1,7 +1,7 @@
 """A Keras model as a graph: which layer or operation is called on which tensors.
 
-`Sequential` and functional models tell their graph. A model or layer with a `call` of its own is
-called on a symbolic input, which records what it calls; where that is not possible, it stays one
+The graph of `Sequential` and functional models is known. A model or layer with a `call` of its own
+is called on a symbolic input, which records what it calls; where that is not possible, it stays one
 call. Models and layers inside a model are replaced by what they call, so that the graph is flat.
 The model leaves as it came.
 """
@@ -94,7 +94,7 @@ def is_stock(layer: Any) -> bool:
 
 
 def takes_training(layer: Any) -> bool:
-    """Whether a layer is told if it is being trained."""
+    """Whether the `call` of a layer takes the argument `training`."""
     return "training" in inspect.signature(layer.call).parameters
 
 
@@ -121,7 +121,7 @@ class _Reader:
             if shape is not None:
                 try:
                     shape = tuple(layer.compute_output_shape((None, *shape)))[1:]
-                except Exception:  # a user's layer need not tell: it then stays one call
+                except Exception:  # a user's layer need not know its shape: it then stays one call
                     shape = None
         return x
 
@@ -156,10 +156,10 @@ class _Reader:
     ) -> list[Ref]:
         plain = len(args) == 1 and isinstance(args[0], Ref) and not kwargs
         if plain and outputs == 1 and isinstance(operation, tf.keras.Model):
-            told = _keeps_call(operation, "Sequential") or _keeps_call(operation, "Functional")
-            if told and len(getattr(operation, "inputs", None) or [0]) == 1:
+            known = _keeps_call(operation, "Sequential") or _keeps_call(operation, "Functional")
+            if known and len(getattr(operation, "inputs", None) or [0]) == 1:
                 return [self.model(operation, args[0], shape)]
-        if plain and outputs == 1 and _has_own_call(operation):
+        if plain and outputs == 1 and has_own_call(operation):
             traced = self._traced(operation, args[0], shape)
             if traced is not None:
                 return [traced]
@@ -183,7 +183,7 @@ class _Reader:
                 return None
         found = {id(w) for c in part.calls for w in getattr(c.operation, "weights", ())}
         if any(id(weight) not in found for weight in layer.weights):
-            return None  # it has weights of its own, which no layer in it tells
+            return None  # it has weights besides those of the layers in it
         self.calls += part.calls
         self._tensors = part._tensors
         return result
@@ -197,7 +197,8 @@ def _keeps_call(model: Any, kind: str) -> bool:
     return False
 
 
-def _has_own_call(operation: Any) -> bool:
+def has_own_call(operation: Any) -> bool:
+    """Whether a layer with layers in it has a `call` that is not Keras'."""
     if not isinstance(operation, tf.keras.layers.Layer):
         return False
     return not is_stock(operation) and len(list(operation._flatten_layers())) > 1
@@ -229,7 +230,7 @@ def _arguments(node: Any) -> tuple[Any, dict[str, Any]]:
         args, kwargs = node.arguments.args, node.arguments.kwargs
     else:
         args, kwargs = node.call_args or (), node.call_kwargs or {}
-    # Whether it is being trained is for us to say, and no mask is as if none was given.
+    # `training` is set by `takes_training`, and a mask of None is no mask.
     given = {k: v for k, v in kwargs.items() if k != "training" and (k != "mask" or v is not None)}
     return args, given
 
@@ -243,8 +244,7 @@ def _keras_tensors(arguments: Any) -> list[Any]:
 
 
 def _check_ends(model: Any) -> None:
-    """Raises where a model has several inputs or outputs, which its functional form tells, or
-    remembers the batch before."""
+    """Raises where a functional model has several inputs or outputs, or a layer is stateful."""
     for layer in model._flatten_layers():
         if isinstance(layer, tf.keras.layers.RNN) and layer.stateful:
             raise MeasureError(

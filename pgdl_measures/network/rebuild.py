@@ -121,7 +121,7 @@ def is_linear(activation: Any) -> bool:
 
 
 def _own_function(layer: Any) -> Callable[..., tf.Tensor] | None:
-    """The activation of a layer if it is not one of Keras', which their names tell."""
+    """The activation of a layer if it is a user's function; Keras finds its own by their names."""
     activation = getattr(layer, "activation", None)
     name = getattr(activation, "__name__", "")
     is_keras = getattr(tf.keras.activations, name, None) is activation
@@ -157,30 +157,31 @@ def architecture(graph: Graph, input_shape: tuple[int, ...]) -> str:
     calls = []
     for call in graph.calls:
         number = numbers.setdefault(id(call.operation), len(numbers))
-        said = _said(call.operation) if number == len(numbers) - 1 else None
+        described = _description(call.operation) if number == len(numbers) - 1 else None
         arguments = tf.nest.map_structure(_argument, (call.args, dict(call.kwargs)))
-        calls.append([number, said, arguments, call.outputs])
+        calls.append([number, described, arguments, call.outputs])
     return json.dumps([list(input_shape), calls, graph.output], sort_keys=True, default=repr)
 
 
-def _said(operation: Any) -> list[Any]:
+def _description(operation: Any) -> list[Any]:
     """A layer or operation without its weights."""
     if not isinstance(operation, _layers.Layer):
         public = {k: v for k, v in vars(operation).items() if k != "name" and k[0] != "_"}
         return [type(operation).__name__, public]
     # The network that is kept by this text keeps the function, and so its number.
     own = _own_function(operation)
-    said = [stock_class(operation).__name__, _nameless(operation.get_config()), own and id(own)]
+    config = _nameless(operation.get_config())
+    described = [stock_class(operation).__name__, config, own and id(own)]
     if hasattr(operation, "adapt"):  # traced graphs keep what it learned of its data
-        said.append([_digest(array) for array in operation.get_weights()])
-    return said
+        described.append([_digest(array) for array in operation.get_weights()])
+    return described
 
 
 def _argument(leaf: Any) -> Any:
     if isinstance(leaf, Ref):
         return f"tensor {leaf.number}"
     if isinstance(leaf, tf.Variable) or hasattr(leaf, "assign"):
-        raise NotImplementedError  # a weight that no layer tells
+        raise NotImplementedError  # a weight that belongs to no layer
     if isinstance(leaf, (tf.Tensor, np.ndarray)):
         return _digest(np.asarray(leaf))
     return repr(leaf)

@@ -1,7 +1,7 @@
 """Inputs of an unknown range as grey levels 0..255, and back.
 
 Image operations are defined on bytes; a task's inputs are floats, scaled or standardized in a way
-that the task does not tell. The smallest and largest value of each channel over all training data
+that the task does not state. The smallest and largest value of each channel over all training data
 are taken for black and white. Where inputs were made from bytes by any affine map per channel, and
 the data has both ends, this finds the very bytes again; otherwise the inputs are rounded to the
 nearest of 256 levels.

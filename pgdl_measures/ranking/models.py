@@ -61,7 +61,7 @@ def rank(
         except PgdlError as error:
             refused[name] = str(error)
             continue
-        if not chosen:  # the data tell whether these are images
+        if not chosen:  # which ones apply depends on the data
             names = measures or recommended(images=len(subject.data.shape) == 3)
             chosen = with_shared_options([complexity(n) for n in names], options)
             check_scale(chosen, by)

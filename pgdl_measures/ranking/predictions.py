@@ -1,6 +1,6 @@
 """From a measure's values to gaps, and from gaps to an order of models.
 
-A measure with a unit tells the accuracy on changed training examples:
+The value of a measure with a unit gives the accuracy on changed training examples:
 
     accuracy  -value          error  1 - value          gap  training accuracy - value
 
@@ -11,9 +11,10 @@ example. What is compared is therefore
     training accuracy - s g,
 
 in which a constant error of g drops out, and only the slope s matters: 0 ranks by training accuracy
-alone, 1 by the accuracy on changed examples, infinity by the gap. Training data cannot tell it.
-The middle of its range is 1, and the consensus draws it from all of `SLOPES`: models whose order a
-factor of two decides are then not told apart. (docs/rank.md has slopes of trained networks.)
+alone, 1 by the accuracy on changed examples, infinity by the gap. The best slope cannot be found
+from training data. The middle of its range is 1, and the consensus draws it from all of `SLOPES`,
+so that models whose order depends on a factor of two in s are reported as not told apart.
+(docs/rank.md has slopes of trained networks.)
 
 Any other measure orders gaps and says nothing of their size. Where training accuracies differ, an
 order of gaps is not an order of test accuracies. So it borrows sizes: the model with the k-th
@@ -74,7 +75,7 @@ class Prediction:
 
 
 def check_scale(measures: Sequence[Measure], by: str) -> None:
-    """Raises where no measure can tell how large a gap is, and that is asked."""
+    """Raises where the size of the gap is needed and no measure predicts it."""
     if by not in BY:
         raise PgdlError(f"models are ranked by {by!r}; expected one of {', '.join(BY)}")
     if by == "accuracy" and not any(measure.unit for measure in measures):
@@ -112,7 +113,7 @@ def predictions(
 
 
 def changed_accuracy(unit: str, values: np.ndarray, training: np.ndarray) -> np.ndarray:
-    """The accuracy on changed training examples that a measure of this unit tells."""
+    """The accuracy on changed training examples, from the values of a measure of this unit."""
     return {"accuracy": -values, "error": 1 - values, "gap": training - values}[unit]
 
 

@@ -95,7 +95,7 @@ class Ranking:
 
     @property
     def expects(self) -> bool:
-        """Whether a predictor told the test accuracy of any model."""
+        """Whether a predictor gave a test accuracy for any model."""
         return any(row.model.expected for row in self.rows)
 
     def cells(self) -> list[list[Cell]]:

@@ -6,10 +6,12 @@ large for networks that generalize, are negated.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from pgdl_measures.base import Subject
+from pgdl_measures.errors import MeasureError
 from pgdl_measures.response_curves import statistics
 from pgdl_measures.response_curves.curves import Curve, mixup_curve
 from pgdl_measures.response_curves.enough import Batches, curve_of
@@ -60,7 +62,13 @@ def response(
         reshuffle=reshuffle,
         seed=seed,
     )
-    return sign * curve.statistic(function)
+    value = sign * curve.statistic(function)
+    if math.isnan(value):
+        raise MeasureError(
+            "Pal divides by the area of the curve at small magnitudes, where the accuracy is 0; gi "
+            "of the same curve has a value"
+        )
+    return value
 
 
 def shared_curve(

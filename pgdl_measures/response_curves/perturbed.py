@@ -35,7 +35,7 @@ def perturbed(
 
 @functools.lru_cache(maxsize=32)
 def perturbing(perturbation: Perturbation, shape: tuple[int, ...]) -> Any:
-    """The graph of `perturbed` for images of one shape, which knows no network.
+    """The graph of `perturbed` for images of one shape, which does not depend on the network.
 
     It takes all training inputs and the rows of those to perturb.
     """

@@ -25,7 +25,7 @@ from scoring.kit.reference import Reference, find_references, read_reference
 
 References = Mapping[str, Union[Reference, ScoringError]]  # by task; or why it cannot be read
 
-FEW_MODELS = 12  # fewer tell nothing of a measure: a perfect score may be chance
+FEW_MODELS = 12  # with fewer a perfect score may be chance
 MISSING_SCORE = -0.999999  # the kit's number for a task that could not be scored
 
 

@@ -3,7 +3,7 @@
 Damaged lines of the record, tasks that were not run or have too few models, combinations that are
 out of date, training accuracies that spread, incomplete grids, models that failed, and for each
 task the measures without a score, and why, or that rank its models backwards, which the CMI does
-not tell. Measures with the same problem share a line.
+not show. Measures with the same problem share a line.
 """
 
 from __future__ import annotations

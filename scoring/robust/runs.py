@@ -65,7 +65,7 @@ class Runs:
         return replace(self, measures=chosen)
 
     def where(self, hparam: str, value: str) -> Runs:
-        """Only the runs with one value of a hyperparameter, which then is none any more."""
+        """Only the runs with one value of a hyperparameter, which is then left out of `hparams`."""
         if hparam not in self.hparams:
             raise ScoringError(
                 f"{self.name} has no hyperparameter {hparam!r}; there are {', '.join(self.hparams)}"

@@ -104,9 +104,9 @@ def entry_point() -> None:
 
 
 def _all_is_printed() -> bool:
-    """Whether the standard output took everything; it says why not, unless its reader is gone.
+    """Whether the whole output was written; prints why not, unless its reader has ended.
 
-    What is left is dropped: Python would try again at the end, and print a traceback.
+    The rest is dropped: Python would try again when it exits, and print a traceback.
     """
     try:
         sys.stdout.flush()

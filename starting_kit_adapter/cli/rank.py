@@ -128,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
             root / "models", paths, args.data, args.image_size, args.scale, args.custom or ()
         )
         with Collecting(order, limits.seconds, args.memory_limit) as collecting:
-            import_tensorflow()  # meanwhile, and before whatever imports it aloud
+            import_tensorflow()  # while the models are read; without its start-up messages
             from ingestion.run.loop import Listener
             from ingestion.run.plan import Job, Plan
             from starting_kit_adapter.diagnose.rank.formats import FORMATS, to_html
@@ -198,7 +198,7 @@ def _measures(args: argparse.Namespace, *, images: bool) -> list[Measure]:
     from pgdl_measures.ranking.recommended import recommended
 
     names = split_names(args.measures or "") or recommended(images=images)
-    offers = [IMAGES] if images else []  # the weights before training are nobody's here
+    offers = [IMAGES] if images else []  # model files have no weights from before training
     measures = choose_measures(names, dict(map(parse_option, args.set)), offers=offers)
     left_out = left_out_of_all(offers) if "all" in names else None
     if left_out:

@@ -76,7 +76,8 @@ def run(args: argparse.Namespace) -> int:
         if left_out:
             print(left_out)
         if plan.changed:
-            print(f"{plan.changed} models changed since they were measured: computed again")
+            count = "1 model" if plan.changed == 1 else f"{plan.changed} models"
+            print(f"{count} changed since the last run: computed again")
         if plan.withdrawn:
             others = ", ".join(plan.withdrawn)
             print(f"no predictions until run again, because models changed: {others}")

@@ -24,7 +24,7 @@ from starting_kit_adapter.submission.errors import OutOfTimeError, SubmissionErr
 
 _LOOK = 0.5  # seconds between two looks at the clock and the memory
 _LONGEST = 65536  # bytes of an answer
-_SHOWN = 500  # characters of an answer that are told
+_SHOWN = 500  # characters of an answer in a message
 
 
 class SubmissionProcess:
@@ -69,7 +69,7 @@ class SubmissionProcess:
             self._processes.__exit__()
 
     def measure(self, task: str, model_id: str, seconds: float) -> float:
-        """What the submission's `complexity` says of one model, within so many seconds."""
+        """The submission's `complexity` of one model; raises if it takes longer than `seconds`."""
         deadline = time.monotonic() + seconds
         child = self._child or self._start()
         try:

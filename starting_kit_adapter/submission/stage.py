@@ -44,14 +44,14 @@ def stage(tasks: Iterable[Task], folder: Path) -> None:
 
 
 def environment(hidden: Path) -> dict[str, str]:
-    """This process's environment without the variables that tell where `hidden` is."""
+    """This process's environment without the variables that name the folder `hidden`."""
     path = hidden.resolve()
 
-    def tells(value: str) -> bool:
+    def names(value: str) -> bool:
         return str(path) in value or "reference_data" in value or value == str(path.parent)
 
     return {
         name: value
         for name, value in os.environ.items()
-        if name not in ("PWD", "OLDPWD") and not tells(value)
+        if name not in ("PWD", "OLDPWD") and not names(value)
     }

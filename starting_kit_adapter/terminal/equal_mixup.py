@@ -82,6 +82,6 @@ def _figure(task: str, curves: dict[str, Curve]) -> Figure:
         lambda ax: plot_curves(curves, ax),
         alt=f"{task}: response to {CURVE} of {' and of '.join(curves)}",
         caption="Two models with the same mixup accuracy, the accuracy at 0.5, whose gaps differ: "
-        "the curve of the one with the larger gap falls earlier, which Gi sees. Gi, Mixup (1 - "
+        "the curve of the one with the larger gap falls earlier, which Gi measures. Gi, Mixup (1 - "
         "accuracy) and gap are normalized over the task's models.",
     )

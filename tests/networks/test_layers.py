@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from corpora import dataset, examples
 from zoo_of_kinds import CLASSES, chain, initialized, residual
 
@@ -40,6 +42,26 @@ def test_noise_is_of_any_layer_and_rotation_of_images_only():
         complexity("gi_rotation_l1")
     with pytest.raises(MeasureError, match="layer 9 is past the end"):
         complexity("gi_noise_l9", points=3)(model, data)
+
+
+class Opaque(tf.keras.Model):
+    """A model whose `call` uses a function of TensorFlow, which Keras 3 cannot run symbolically."""
+
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.classify = tf.keras.layers.Dense(4), tf.keras.layers.Dense(CLASSES)
+
+    def call(self, x):
+        return self.classify(tf.nn.relu(self.hidden(x)))
+
+
+@pytest.mark.skipif(not hasattr(tf.keras, "ops"), reason="Keras 2 runs them symbolically")
+def test_a_model_without_layers_to_enter_says_why():
+    model, data = Opaque(), dataset(*examples(60, (6,), CLASSES))
+    model(np.zeros((1, 6), np.float32))
+    assert math.isfinite(complexity("mixup", batches=1)(model, data))
+    with pytest.raises(MeasureError, match="0 to 0, because the `call` of Opaque does not run on"):
+        complexity("manifold_mixup", batches=1)(model, data)
 
 
 def test_the_layers_of_a_model_file_are_listed(tmp_path, capsys):

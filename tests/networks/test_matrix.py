@@ -18,7 +18,8 @@ from pgdl_measures import complexities, measures
 
 FILE = Path(starting_kit_adapter.__file__).parent / "terminal" / "networks.json"
 # What is asked here is whether a measure has a value, not which.
-LITTLE = {"batches": 1, "batch_size": 32, "points": 3, "examples": 16, "draws": 1, "depth": 2}
+# With all examples in the batch, a network that predicts one class is right for some pairs.
+LITTLE = {"batches": 1, "batch_size": 64, "points": 3, "examples": 16, "draws": 1, "depth": 2}
 LITTLE |= {"graphs": 1, "steps": 1}
 
 
@@ -38,6 +39,7 @@ def test_every_network_layer_and_measure_of_the_table_exists():
 @pytest.mark.parametrize("kind", KINDS)
 def test_nearly_every_measure_runs_on_every_image_classifier(kind):
     """Writes what it found into the file of which the documentation is made."""
+    tf.keras.utils.set_random_seed(0)
     names = [measure.name for measure in measures()]
     found = complexities(names, **LITTLE)(
         initialized(KINDS[kind]()), dataset(*examples(64, SHAPE, CLASSES))

@@ -154,7 +154,7 @@ def _curves(subject: Subject) -> list[Curve]:
 
 
 def _reset_peak_memory() -> None:
-    """Makes Linux forget the peak so far, so that the next reading is of one model."""
+    """Resets the peak that Linux keeps, so that the next reading is of one model."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
 

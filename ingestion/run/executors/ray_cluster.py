@@ -90,7 +90,7 @@ class RayExecutor:
 
 @contextlib.contextmanager
 def _own_signals() -> Iterator[None]:
-    """Ray ends the program at SIGTERM by a handler of its own: afterwards ours is back."""
+    """Restores the handler of SIGTERM, which Ray replaces by one that ends the program."""
     handler = signal.getsignal(signal.SIGTERM)
     yield
     if handler is not None and threading.current_thread() is threading.main_thread():

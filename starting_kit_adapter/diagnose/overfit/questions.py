@@ -1,4 +1,4 @@
-"""What the test is asked: which models, on which images, shifted how."""
+"""What is tested: which models, on which images, shifted how."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Collecting:
     """The reading of an order; its context ends it."""
 
     def __init__(self, order: Order, seconds: float, memory: int | None) -> None:
-        """Starts it. A model may take `seconds` without a sign of life, and `memory` bytes."""
+        """Starts it. A model may take `seconds` between two messages, and `memory` bytes."""
         self._order, self._seconds, self._memory = order, seconds, memory
         self._start()
 

@@ -33,7 +33,7 @@ def ranked(
 ) -> Ranking:
     """Computes what `root/run` does not have yet, and ranks.
 
-    A `predictor` tells the expected test accuracies beside the ranking. `refused` are models that
+    A `predictor` adds the expected test accuracies beside the ranking. `refused` are models that
     could not be collected, with the reasons; `run` are arguments of `evaluate`.
     """
     if not members:
