@@ -1,6 +1,7 @@
 #!/bin/sh
-# The verbs of pgdl, and `ingestion` for the kit's ingestion program, for whatever user, on a read-only file system: all that libraries want to
-# write (caches, font lists, compiled kernels) goes to one scratch folder.
+# The verbs of pgdl, and `ingestion` for the kit's ingestion program, for whatever user, on a
+# read-only file system: all that libraries want to write (caches, font lists, compiled kernels) goes
+# to one scratch folder.
 set -eu
 
 scratch=${TMPDIR:-/tmp}

@@ -149,9 +149,7 @@ def find_corpus(root: Path | str) -> Corpus:
 
 
 def _task(folder: Path, reference_root: Path) -> Task:
-    models = natural_order(
-        p for p in _entries(folder) if p.is_dir() and p.name.startswith("model_")
-    )
+    models = natural_order(filter(_is_model, _entries(folder)))
     if not models:
         raise CorpusError(folder, "is an empty task: it has no model_<id> folder")
     candidates = [
@@ -160,6 +158,12 @@ def _task(folder: Path, reference_root: Path) -> Task:
     ]
     reference = next((path for path in candidates if path.is_file()), None)
     return Task(folder.name, folder, reference, tuple(path.name for path in models))
+
+
+def _is_model(path: Path) -> bool:
+    """A folder, or a link that leads nowhere, which is a model that cannot be read."""
+    leads_nowhere = path.is_symlink() and not path.exists() and not path.suffix
+    return path.name.startswith("model_") and (path.is_dir() or leads_nowhere)
 
 
 def _looks_like_task(folder: Path) -> bool:

@@ -85,6 +85,18 @@ def test_models_are_in_the_order_of_their_numbers_and_known_by_number(tmp_path):
         find_corpus(tmp_path).task("u")
 
 
+def test_a_link_that_leads_nowhere_is_a_model_and_not_overlooked(tmp_path):
+    task = tmp_path / "t"
+    (task / "model_0").mkdir(parents=True)
+    (task / "model_1").symlink_to(tmp_path / "disk_that_is_away")
+    (task / "model_2").symlink_to("model_2")
+    (task / "model_configs.json").symlink_to("away")
+    assert find_corpus(tmp_path).task("t").model_ids == ("model_0", "model_1", "model_2")
+    for name in ("model_1", "model_2"):
+        with pytest.raises(CorpusError, match=f"{name}/config.json: .*(missing|symbolic links)"):
+            load_model(task / name)
+
+
 def test_an_empty_task_and_an_empty_corpus_are_errors(tmp_path):
     with pytest.raises(CorpusError, match="has no task"):
         find_corpus(tmp_path)

@@ -75,7 +75,9 @@ def submission_files(measures: Sequence[Measure], rule: str | None = None) -> di
         raise UnknownNameError("combination", rule, MODEL_BY_MODEL)
     if rule is None:
         program = _ONE.format(
-            description=describe(measures), package=PACKAGE, measure=_inside(measures[0])
+            description=_in_docstring(describe(measures)),
+            package=PACKAGE,
+            measure=_inside(measures[0]),
         )
         return _files(program, describe(measures), measures)
     combined = f"combine_one({rule!r}, values)"
@@ -106,7 +108,7 @@ def _several(
     """A submission of the expression `combined` of `values`; `combining` is what it needs."""
     module, _, name = combining.partition(":")
     program = _SEVERAL.format(
-        description=description,
+        description=_in_docstring(description),
         package=PACKAGE,
         module=module,
         name=name,
@@ -114,6 +116,10 @@ def _several(
         combined=combined,
     )
     return _files(program, description, measures, module)
+
+
+def _in_docstring(text: str) -> str:
+    return text.replace("\\", r"\\").replace('"', r"\"")
 
 
 def _files(

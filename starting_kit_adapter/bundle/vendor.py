@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tokenize
 from collections.abc import Container, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,14 +33,15 @@ def vendored(modules: Iterable[str], package: str) -> dict[str, bytes]:
     files = {f"{package}/__init__.py": b'"""A copy of modules of pgdl-measures, made by pgdl."""\n'}
     found = _checked_closure(modules)
     for name, path in found.items():
-        source = _rewritten(path.read_text(encoding="utf-8"), package, set(found))
+        encoding = _encoding(path)
+        source = _rewritten(path.read_text(encoding), package, set(found)).encode(encoding)
         folder = f"{package}/{name.replace('.', '/')}"
         if path.name == "__init__.py":
-            files[f"{folder}/__init__.py"] = source.encode()
+            files[f"{folder}/__init__.py"] = source
             for data in _data_files(path.parent):
                 files[f"{folder}/{data.name}"] = data.read_bytes()
         else:
-            files[f"{folder}.py"] = source.encode()
+            files[f"{folder}.py"] = source
     return files
 
 
@@ -77,8 +79,14 @@ def _data_files(package: Path) -> list[Path]:
     ]
 
 
+def _encoding(path: Path) -> str:
+    """That of a Python file, which a user's own may declare."""
+    with path.open("rb") as file:
+        return tokenize.detect_encoding(file.readline)[0]
+
+
 def _rewritten(source: str, package: str, copied: Container[str]) -> str:
-    lines = source.splitlines(keepends=True)
+    lines = source.split("\n")  # as Python counts them
 
     def prefix(line: int, name: str, before: str) -> None:
         lines[line - 1] = lines[line - 1].replace(before + name, f"{before}{package}.{name}", 1)
@@ -94,7 +102,7 @@ def _rewritten(source: str, package: str, copied: Container[str]) -> str:
             )
         elif isinstance(node, ast.Constant) and _is_target(node.value):
             prefix(node.lineno, node.value, '"')
-    return "".join(lines)
+    return "\n".join(lines)
 
 
 def _is_target(value: object) -> TypeGuard[str]:

@@ -121,6 +121,17 @@ def test_a_measure_from_another_package_is_not_bundled():
         submission_files([measure])
 
 
+def test_a_users_measure_may_have_any_docstring_and_encoding(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    source = "# coding: latin-1\ndef mine(subject):\n    return len('Größe')  # \x0c\x85 é\n"
+    (tmp_path / "mine_in_latin_too.py").write_text(source, encoding="latin-1")
+    summary = 'ends its text: """, a \\d+, a "word"'
+    files = submission_files([Measure("mine", summary, "mine_in_latin_too:mine")])
+    program = ast.parse(files["complexity.py"])
+    assert ast.get_docstring(program).splitlines()[0] == f"mine, {summary}"
+    assert files["pgdl_bundle/mine_in_latin_too.py"] == source.encode("latin-1")
+
+
 def test_an_option_that_cannot_be_written_as_text():
     measure = Measure(
         "m", "", "pgdl_measures.response_curves.measures:response", options={"f": print}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from run_plans import job
 
-from ingestion.run.executors import local
+from ingestion.run.executors import local, process
 from ingestion.run.executors.process import WorkerError, WorkerProcess, WorkerSettings
 from ingestion.run.executors.ray_cluster import RayExecutor
 
@@ -67,3 +69,10 @@ def test_threads_are_fixed_whatever_the_environment_says(monkeypatch) -> None:
     environment = WorkerProcess(WorkerSettings(threads=2), gpu="1")._environment()
     assert environment["OMP_NUM_THREADS"] == environment["OPENBLAS_NUM_THREADS"] == "2"
     assert environment["CUDA_VISIBLE_DEVICES"] == "1"
+
+
+def test_a_worker_that_does_not_start_is_not_waited_for(monkeypatch) -> None:
+    monkeypatch.setattr(process, "_START", 0.01)
+    worker = WorkerProcess(WorkerSettings())
+    with contextlib.closing(worker), pytest.raises(WorkerError, match=r"did not start in 0\.01 s"):
+        worker.run(job())
