@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ingestion.errors import ZooError
 from ingestion.zoo.architectures import layers as make
@@ -33,12 +32,12 @@ def densenet(
     blocks = _BLOCKS.get(depth, 3 * ((depth - 4) // 6,))
     grown = make.widened(growth or (32 if depth in _BLOCKS else 12), width_scale)
     board, features = Board(), 2 * grown
-    board.add(_unbiased(features, 3), name="stem")
+    board.add(make.unbiased(features, 3), name="stem")
     for number, count in enumerate(blocks):
         for _ in range(count):
             before = board.last
-            board.add(make.batch_normalization(), make.relu(), _unbiased(4 * grown, 1))
-            new = board.add(make.batch_normalization(), make.relu(), _unbiased(grown, 3))
+            board.add(make.batch_normalization(), make.relu(), make.unbiased(4 * grown, 1))
+            new = board.add(make.batch_normalization(), make.relu(), make.unbiased(grown, 3))
             board.merge("Concatenate", before, new)
             features += grown
         if number < len(blocks) - 1:
@@ -46,14 +45,10 @@ def densenet(
             board.add(
                 make.batch_normalization(),
                 make.relu(),
-                _unbiased(features, 1),
+                make.unbiased(features, 1),
                 make.layer("AveragePooling2D", pool_size=2, padding="same"),
                 name=f"transition{number + 1}",
             )
     board.add(make.batch_normalization(), make.relu(), make.layer("GlobalAveragePooling2D"))
     board.add(*make.head([], 0.0, classes))
     return board.layers
-
-
-def _unbiased(filters: int, kernel: int) -> dict[str, Any]:
-    return make.convolution(filters, kernel, use_bias=False)

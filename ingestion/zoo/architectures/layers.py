@@ -18,6 +18,22 @@ def convolution(filters: int, kernel: int, **arguments: Any) -> dict[str, Any]:
     return layer("Conv2D", filters=filters, kernel_size=kernel, padding="same", **arguments)
 
 
+def unbiased(filters: int, kernel: int, **arguments: Any) -> dict[str, Any]:
+    """A convolution without a bias: the batch normalization after it has one."""
+    return convolution(filters, kernel, use_bias=False, **arguments)
+
+
+def normalized(filters: int, kernel: int, **arguments: Any) -> Layers:
+    """A convolution and its batch normalization."""
+    return [unbiased(filters, kernel, **arguments), batch_normalization()]
+
+
+def depthwise(kernel: int, strides: int) -> Layers:
+    """A convolution of each channel by itself and its batch normalization."""
+    arguments = {"kernel_size": kernel, "strides": strides, "padding": "same", "use_bias": False}
+    return [layer("DepthwiseConv2D", **arguments), batch_normalization()]
+
+
 def rectified(filters: int, kernel: int, **arguments: Any) -> dict[str, Any]:
     """A convolution and its relu in one layer."""
     return convolution(filters, kernel, activation="relu", **arguments)

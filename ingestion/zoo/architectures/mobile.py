@@ -36,12 +36,10 @@ def mobilenet(
     if version == 2:
         return _inverted(classes, _MOBILENET_V2, width_scale)
     board = Board()
-    board.add(
-        *_normalized(make.convolution(make.widened(32, width_scale), 3, use_bias=False)), _relu6()
-    )
+    board.add(*make.normalized(make.widened(32, width_scale), 3), _relu6())
     for filters, stride in _MOBILENET:
-        board.add(*_normalized(_depthwise(3, stride)), _relu6())
-        board.add(*_normalized(_pointwise(make.widened(filters, width_scale))), _relu6())
+        board.add(*make.depthwise(3, stride), _relu6())
+        board.add(*make.normalized(make.widened(filters, width_scale), 1), _relu6())
     board.add(make.layer("GlobalAveragePooling2D"), *make.head([], 0.0, classes))
     return board.layers
 
@@ -56,35 +54,21 @@ def _inverted(
 ) -> Layers:
     """Inverted residual blocks (Sandler et al. 2018): narrow between blocks, wide inside them."""
     board, features = Board(), make.widened(32, width_scale)
-    board.add(*_normalized(make.convolution(features, 3, use_bias=False)), _relu6())
+    board.add(*make.normalized(features, 3), _relu6())
     for expansion, published, blocks, first_stride, kernel in stages:
         narrow = make.widened(published, width_scale)
         for block in range(blocks):
             stride, before = first_stride if block == 0 else 1, board.last
             if expansion > 1:
-                board.add(*_normalized(_pointwise(expansion * features)), _relu6())
-            board.add(*_normalized(_depthwise(kernel, stride)), _relu6())
-            out = board.add(*_normalized(_pointwise(narrow)))
+                board.add(*make.normalized(expansion * features, 1), _relu6())
+            board.add(*make.depthwise(kernel, stride), _relu6())
+            out = board.add(*make.normalized(narrow, 1))
             if stride == 1 and features == narrow:
                 board.merge("Add", before, out)
             features = narrow
-    board.add(*_normalized(_pointwise(make.widened(1280, width_scale))), _relu6())
+    board.add(*make.normalized(make.widened(1280, width_scale), 1), _relu6())
     board.add(make.layer("GlobalAveragePooling2D"), *make.head([], 0.0, classes))
     return board.layers
-
-
-def _normalized(convolution: dict[str, Any]) -> Layers:
-    return [convolution, make.batch_normalization()]
-
-
-def _pointwise(filters: int) -> dict[str, Any]:
-    return make.convolution(filters, 1, use_bias=False)
-
-
-def _depthwise(kernel: int, stride: int) -> dict[str, Any]:
-    return make.layer(
-        "DepthwiseConv2D", kernel_size=kernel, strides=stride, padding="same", use_bias=False
-    )
 
 
 def _relu6() -> dict[str, Any]:

@@ -113,7 +113,7 @@ def wide_resnet(
     blocks = (depth - 2) // 6
     board = Board()
     features = make.widened(16, width_scale)
-    board.add(_unbiased(features, 3), name="stem")
+    board.add(make.unbiased(features, 3), name="stem")
     for block in range(3 * blocks):
         stage, place = divmod(block, blocks)
         name, stride = f"block{block + 1}", 2 if stage and not place else 1
@@ -121,15 +121,15 @@ def wide_resnet(
         before = board.last
         active = board.add(make.batch_normalization(), make.relu(), name=f"{name}_in")
         out = board.add(
-            _unbiased(wide, 3, strides=stride),
+            make.unbiased(wide, 3, strides=stride),
             make.batch_normalization(),
             make.relu(),
             *make.dropout_layers(dropout),
-            _unbiased(wide, 3),
+            make.unbiased(wide, 3),
             name=f"{name}_branch",
         )
         if stride > 1 or features != wide:
-            shortcut = _unbiased(wide, 1, strides=stride)
+            shortcut = make.unbiased(wide, 1, strides=stride)
             before = board.add(shortcut, after=active, name=f"{name}_shortcut")
         board.merge("Add", out, before, name=name)
         features = wide
@@ -139,10 +139,6 @@ def wide_resnet(
 
 
 def _normalized(filters: int, kernel: int, batch_norm: bool, **arguments: Any) -> Layers:
-    if not batch_norm:
-        return [make.convolution(filters, kernel, **arguments)]
-    return [_unbiased(filters, kernel, **arguments), make.batch_normalization()]
-
-
-def _unbiased(filters: int, kernel: int, **arguments: Any) -> dict[str, Any]:
-    return make.convolution(filters, kernel, use_bias=False, **arguments)
+    if batch_norm:
+        return make.normalized(filters, kernel, **arguments)
+    return [make.convolution(filters, kernel, **arguments)]

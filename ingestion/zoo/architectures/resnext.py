@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ingestion.errors import ZooError
 from ingestion.zoo.architectures import layers as make
@@ -32,29 +31,24 @@ def resnext(
     groups = make.widened(groups, width_scale)
     features = make.widened(64, width_scale)
     board = Board()
-    board.add(*_normalized(features, 3), make.relu(), name="stem")
+    board.add(*make.normalized(features, 3), make.relu(), name="stem")
     for stage, blocks in enumerate(_STAGES[depth]):
         inner, wide = (groups * group_width) << stage, make.widened(256, width_scale) << stage
         for place in range(blocks):
             stride = 2 if stage and not place else 1
             before = board.last
             out = board.add(
-                *_normalized(inner, 1),
+                *make.normalized(inner, 1),
                 make.relu(),
-                *_normalized(inner, 3, groups=groups, strides=stride),
+                *make.normalized(inner, 3, groups=groups, strides=stride),
                 make.relu(),
-                *_normalized(wide, 1),
+                *make.normalized(wide, 1),
                 after=before,
             )
             if stride > 1 or features != wide:
-                before = board.add(*_normalized(wide, 1, strides=stride), after=before)
+                before = board.add(*make.normalized(wide, 1, strides=stride), after=before)
             board.merge("Add", out, before)
             board.add(make.relu(), name=f"stage{stage + 1}_block{place + 1}")
             features = wide
     board.add(make.layer("GlobalAveragePooling2D"), *make.head([], 0.0, classes))
     return board.layers
-
-
-def _normalized(filters: int, kernel: int, **arguments: Any) -> Layers:
-    convolution = make.convolution(filters, kernel, use_bias=False, **arguments)
-    return [convolution, make.batch_normalization()]

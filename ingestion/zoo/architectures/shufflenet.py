@@ -18,14 +18,16 @@ _STAGES = ((116, 4), (232, 8), (464, 4))  # features and blocks (their Table 5, 
 def shufflenet_v2(shape: Sequence[int], classes: int, *, width_scale: float = 1.0) -> Layers:
     """ShuffleNetV2 of the width that is called 1x, or scaled."""
     board, (height, width) = Board(), shape[:2]
-    board.add(*_convolution(make.widened(24, width_scale), 3), make.relu(), name="stem")
+    board.add(*make.normalized(make.widened(24, width_scale), 3), make.relu(), name="stem")
     for published, blocks in _STAGES:
         half = make.widened(published // 2, width_scale)
         height, width = -(-height // 2), -(-width // 2)
         for block in range(blocks):
             before = board.last
             if block == 0:  # both branches see all channels and halve the image
-                one = board.add(*_depthwise(2), *_convolution(half), make.relu(), after=before)
+                one = board.add(
+                    *make.depthwise(3, 2), *make.normalized(half, 1), make.relu(), after=before
+                )
                 two = _branch(board, half, 2, before)
             else:
                 one = _half(board, half, 0, before)
@@ -36,17 +38,17 @@ def shufflenet_v2(shape: Sequence[int], classes: int, *, width_scale: float = 1.
                 make.layer("Permute", dims=[1, 2, 4, 3]),
                 make.layer("Reshape", target_shape=[height, width, 2 * half]),
             )
-    board.add(*_convolution(make.widened(1024, width_scale)), make.relu())
+    board.add(*make.normalized(make.widened(1024, width_scale), 1), make.relu())
     board.add(make.layer("GlobalAveragePooling2D"), *make.head([], 0.0, classes))
     return board.layers
 
 
 def _branch(board: Board, half: int, stride: int, after: str) -> str:
     return board.add(
-        *_convolution(half),
+        *make.normalized(half, 1),
         make.relu(),
-        *_depthwise(stride),
-        *_convolution(half),
+        *make.depthwise(3, stride),
+        *make.normalized(half, 1),
         make.relu(),
         after=after,
     )
@@ -61,14 +63,3 @@ def _half(board: Board, half: int, which: int, after: str) -> str:
         make.layer("Permute", dims=[2, 3, 1]),
         after=after,
     )
-
-
-def _convolution(filters: int, kernel: int = 1) -> Layers:
-    return [make.convolution(filters, kernel, use_bias=False), make.batch_normalization()]
-
-
-def _depthwise(stride: int) -> Layers:
-    depthwise = make.layer(
-        "DepthwiseConv2D", kernel_size=3, strides=stride, padding="same", use_bias=False
-    )
-    return [depthwise, make.batch_normalization()]
