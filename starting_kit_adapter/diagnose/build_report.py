@@ -36,8 +36,8 @@ def report(plan: Plan, costs: Sequence[NetworkCost], workers: int) -> str:
     lines += [
         "",
         f"{models} models of {examples} training examples, at most {plan.grid.max_epochs} epochs "
-        f"each: at most {duration(total)} on one core of this machine, as timed now,",
+        f"each: at most {duration(total)} of training on one core of this machine, as timed now,",
         f"{duration(total / workers)} with --workers {workers}. Training that meets its target "
-        "earlier ends earlier.",
+        "earlier ends earlier; to start a worker takes some seconds more.",
     ]
     return "\n".join(lines)
