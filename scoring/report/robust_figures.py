@@ -84,7 +84,8 @@ def plot_filtering(found: Evaluation, statistic: str, ax: Axes) -> Axes:
 def plot_oracles(measures: Sequence[str], rows: Sequence[OracleRow], ax: Axes) -> Axes:
     """Figures 5, 6 and 7: the RMSE of each measure's oracle over the environments of each row.
 
-    Measures are in the order of their robust RMSE in the first row. The red line is the constant's.
+    Measures are in the order of their robust RMSE in the first row. The red line is of the best
+    constant, without any measure.
     """
     order = np.argsort([fit.robust for fit in rows[0].fits], kind="stable")
     bars, centres, names = [], [], []
@@ -94,7 +95,8 @@ def plot_oracles(measures: Sequence[str], rows: Sequence[OracleRow], ax: Axes) -
         for x, k in enumerate(order):
             bars.append(Bar(x + 0.06, bottom, 0.88, row.fits[k].rmse / top))
         height = bottom + row.baseline.robust / top
-        ax.plot((0, len(order)), (height, height), color="red", linewidth=1, zorder=4)
+        label = "no measure" if number == 0 else None
+        ax.plot((0, len(order)), (height, height), color="red", linewidth=1, zorder=4, label=label)
         centres.append(bottom + 0.5)
         environments = len(row.baseline.rmse)
         names.append(f"{plain(row.name)} ({environments:,})\n0 to {100 * top:.1f} %")
@@ -103,5 +105,5 @@ def plot_oracles(measures: Sequence[str], rows: Sequence[OracleRow], ax: Axes) -
     name_measures(ax, [plain(measures[k]) for k in order])
     ax.set_xlim(0, len(order))
     ax.set_ylim(-0.08, centres[0] + 0.58)
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncol=3, borderaxespad=0.2)
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncol=4, borderaxespad=0.2)
     return ax

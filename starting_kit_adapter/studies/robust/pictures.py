@@ -33,7 +33,8 @@ def draw_all(found: Evaluation, folder: Path) -> None:
     below = 2.2 + name_room(found.measures)
     tall = (width, below + 0.7 * rows)
     if found.strongest.kept.any():
-        _draw(lambda ax: plot_sign_errors(found, ax), tall, folder / "figure1")
+        title = "sign-error, 0 to 1 in each frame, by what changes"
+        _draw(lambda ax: plot_sign_errors(found, ax), tall, folder / "figure1", title)
         best = found.measures[found.order[0]]
         for name, values in zip(runs.hparams, runs.values):
             if len(values) > 2:
@@ -52,16 +53,22 @@ def draw_all(found: Evaluation, folder: Path) -> None:
         of_family = oracle_rows(runs, family)
         size = (width, below + 0.7 * len(of_family))
         stem = folder / f"figure{number}"
-        _draw(lambda ax, r=of_family: plot_oracles(found.measures, r, ax), size, stem)  # type: ignore[misc]
+        title = f"RMSE of a measure's oracle, environments of the family: {family}"
+        _draw(lambda ax, r=of_family: plot_oracles(found.measures, r, ax), size, stem, title)  # type: ignore[misc]
     if found.filtered.weaker.kept.any():
-        _draw(lambda ax: plot_weaker(found, ax), tall, folder / "figure11")
+        title = "sign-error, 0 to 1 in each frame, weaker environments"
+        _draw(lambda ax: plot_weaker(found, ax), tall, folder / "figure11", title)
 
 
 def _triangle(found: Evaluation, measure: str, hparam: str, ax: Axes) -> None:
     plot_triangle(found, measure, hparam, ax).set_title(f"sign-error of {measure}", loc="left")
 
 
-def _draw(plot: Callable[[Axes], object], size: tuple[float, float], stem: Path) -> None:
+def _draw(
+    plot: Callable[[Axes], object], size: tuple[float, float], stem: Path, title: str = ""
+) -> None:
     figure, axes = new_figure(1, 1, size)
     plot(axes[0, 0])
+    if title:
+        figure.suptitle(title)
     save(figure, stem)
