@@ -37,10 +37,12 @@ from scoring.errors import ScoringError
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
-_EXACT_IN_FLOAT32 = 4096  # models: counts up to 4096^2 = 2^24 are whole numbers in float32
+_EXACT_IN_FLOAT32 = 4096  # models of a cell: counts of pairs up to 4096^2 = 2^24 stay whole numbers
 # Columns of one matrix product. BLAS gives a larger product to threads, which gains little for a
-# task of the competition's size and makes it tens of times slower on a busy machine.
-_BLOCK = 24
+# task of the competition's size and makes it tens of times slower on a busy machine. For a task of
+# thousands of models any product is large, and few of them are fastest.
+_BLOCK, _LARGE_BLOCK = 24, 384
+_LARGE = 1000  # models
 _ENTROPY_OFFSET = 1e-12  # of the organizers' program; without it the last digits differ
 
 
@@ -182,8 +184,9 @@ def _one_hot_cells(
         apart = cell + (cell.max() + 1) * np.arange(len(sets))[:, None]  # no number is of two sets
         cell = np.unique(apart, return_inverse=True)[1].reshape(cell.shape)
         cell -= cell.min(axis=1, keepdims=True)
-    exact = np.float32 if len(codes) <= _EXACT_IN_FLOAT32 else np.float64
-    return (cell[:, None] == np.arange(cell.max() + 1)[:, None]).astype(exact)
+    cells = cell[:, None] == np.arange(cell.max() + 1)[:, None]
+    largest = np.count_nonzero(cells, axis=2).max()
+    return cells.astype(np.float32 if largest <= _EXACT_IN_FLOAT32 else np.float64)
 
 
 def _score_sets(
@@ -191,7 +194,8 @@ def _score_sets(
 ) -> tuple[Floats, Ints]:
     """Score of each conditioning set, and its number of groups that have a pair of models."""
     sets, width, models = cells.shape
-    columns = -(-3 * models // _BLOCK) * _BLOCK  # three relations side by side, filled up with 0
+    block = _BLOCK if models < _LARGE else _LARGE_BLOCK
+    columns = -(-3 * models // block) * block  # three relations side by side, filled up with 0
     relations = np.zeros((models, columns), dtype=cells.dtype)
     gap_above, measure_above = gap[:, None] > gap, measure[:, None] > measure  # V_g, V_mu
     relations[:, :models] = gap_above
@@ -199,7 +203,7 @@ def _score_sets(
     relations[:, 2 * models : 3 * models] = gap_above & measure_above
 
     by_first = np.empty((sets * width, columns), dtype=cells.dtype)
-    np.matmul(cells.reshape(-1, models), _blocks(relations), out=_blocks(by_first))
+    np.matmul(cells.reshape(-1, models), _blocks(relations, block), out=_blocks(by_first, block))
     counts = by_first[:, : 3 * models].reshape(sets, -1, models) @ cells.transpose(0, 2, 1)
     counts = counts.reshape(sets, width, 3, width).transpose(2, 0, 1, 3)  # [3, sets, cells, cells]
     in_cells = cells.sum(axis=2, dtype=np.float64)
@@ -220,9 +224,9 @@ def _score_sets(
     return score, np.bincount(set_of_group)
 
 
-def _blocks(matrix: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+def _blocks(matrix: npt.NDArray[np.floating], block: int) -> npt.NDArray[np.floating]:
     """A view of the matrix as a stack [blocks, rows, columns of a block]."""
-    return matrix.reshape(len(matrix), -1, _BLOCK).transpose(1, 0, 2)
+    return matrix.reshape(len(matrix), -1, block).transpose(1, 0, 2)
 
 
 def information(pairs: Floats, gap: Floats, measure: Floats, both: Floats) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import scoring.cmi
 from scoring.cmi import cmi
 from scoring.errors import ScoringError
 
@@ -158,6 +159,15 @@ def test_the_number_of_values_costs_nothing():
     result = cmi(1000 * codes, gap, measure, sizes=(10_000,) * 3)
     assert result.score == cmi(codes, gap, measure).score
     assert [pair.empty_groups for pair in result.pairs] == [10**16 - 16] * 3
+
+
+@pytest.mark.parametrize("cell", [1, 4096])  # models: sums in float64, or in float32
+def test_neither_blocks_nor_precision_decide_a_digit(cell, monkeypatch):
+    codes, gap, measure = random_case(1)
+    expected = cmi(codes, gap, measure)
+    monkeypatch.setattr(scoring.cmi, "_LARGE", 1)
+    monkeypatch.setattr(scoring.cmi, "_EXACT_IN_FLOAT32", cell)
+    assert cmi(codes, gap, measure) == expected
 
 
 def test_hyperparameters_that_differ_in_all_models_leave_nothing_to_predict():
