@@ -23,7 +23,7 @@ class Kept:
         if key in self._tensors:
             return self._tensors[key]
         tensor = compute()
-        size = int(tf.size(tensor, tf.int64)) * tensor.dtype.size
+        size = tensor.shape.num_elements() * tensor.dtype.size
         if size <= self._spare:
             self._spare -= size
             self._tensors[key] = tensor

@@ -56,17 +56,19 @@ def _build(network: Network, entries: list[int]) -> Any:
         for start in tf.range(0, tf.shape(inputs)[0], network.forward_batch):
             tf.autograph.experimental.set_loop_options(parallel_iterations=1)
             batch = inputs[start : start + network.forward_batch]
+            x, sources = network.run(batch, 0, entries[0]), []
+            with tf.GradientTape(persistent=True) as tape:
+                for entry, stop in zip(entries, stops):
+                    tape.watch(x)
+                    sources.append(x)
+                    x = network.run(x, entry, stop)
             # Rows of the Jacobian one by one: the memory does not grow with the outputs.
             for output in tf.range(network.outputs):
                 tf.autograph.experimental.set_loop_options(parallel_iterations=1)
-                x, sources = network.run(batch, 0, entries[0]), []
-                with tf.GradientTape() as tape:
-                    for entry, stop in zip(entries, stops):
-                        tape.watch(x)
-                        sources.append(x)
-                        x = network.run(x, entry, stop)
-                    row = tf.gather(x, output, axis=-1)
-                for gradient in tape.gradient(row, sources):
+                row = tf.broadcast_to(
+                    tf.one_hot(output, network.outputs, dtype=x.dtype), tf.shape(x)
+                )
+                for gradient in tape.gradient(x, sources, row):
                     size = math.prod(gradient.shape[1:])
                     squares = tf.cast(gradient, tf.float32) ** 2
                     total += tf.reduce_sum(squares) / (size * network.outputs)

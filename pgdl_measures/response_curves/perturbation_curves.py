@@ -153,10 +153,9 @@ def _correct(
 ) -> np.ndarray:
     """Correct predictions [batches, m] under magnitudes [m, batches, size], from `skip` on."""
     perturb = perturbing(perturbation, data.shape)
-    hits, found_nan = [], []
+    predicted, found_nan = [], []
     for k in range(skip, len(order)):
         rows = order[k]
-        labels = tf.gather(data.labels, rows)
         for alphas in magnitudes[:, k]:
 
             def compute(alphas=alphas, rows=rows, k=k):  # type: ignore[no-untyped-def]
@@ -164,11 +163,13 @@ def _correct(
 
             key = ("perturbed", perturbation, seed, k, len(rows), alphas.tobytes())
             found = predict(network, data.kept.get(key, compute))
-            hits.append(tf.math.count_nonzero(found.classes == labels, dtype=tf.int32))
+            predicted.append(found.classes)
             found_nan.append(found.found_nan)
     if tf.reduce_any(tf.stack(found_nan)):
         raise NotFiniteError(f"{NAN_OUTPUTS} under {perturbation.name}")
-    return tf.reshape(tf.stack(hits), [-1, len(magnitudes)]).numpy()
+    labels = tf.gather(data.labels, order[skip:])[:, None]  # [batches, 1, size]
+    hits = tf.reshape(tf.stack(predicted), [len(labels), len(magnitudes), -1]) == labels
+    return tf.math.count_nonzero(hits, axis=2, dtype=tf.int32).numpy()
 
 
 def _correct_at(
