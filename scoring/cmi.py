@@ -37,12 +37,12 @@ from scoring.errors import ScoringError
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
-_EXACT_IN_FLOAT32 = 4096  # models of a cell: counts of pairs up to 4096^2 = 2^24 stay whole numbers
+EXACT_IN_FLOAT32 = 4096  # models of a cell: counts of pairs up to 4096^2 = 2^24 stay whole numbers
 # Columns of one matrix product. BLAS gives a larger product to threads, which gains little for a
 # task of the competition's size and makes it tens of times slower on a busy machine. For a task of
 # thousands of models any product is large, and few of them are fastest.
 _BLOCK, _LARGE_BLOCK = 24, 384
-_LARGE = 1000  # models
+LARGE_PRODUCT = 1000  # models
 _ENTROPY_OFFSET = 1e-12  # of the organizers' program; without it the last digits differ
 
 
@@ -186,7 +186,7 @@ def _one_hot_cells(
         cell -= cell.min(axis=1, keepdims=True)
     cells = cell[:, None] == np.arange(cell.max() + 1)[:, None]
     largest = np.count_nonzero(cells, axis=2).max()
-    return cells.astype(np.float32 if largest <= _EXACT_IN_FLOAT32 else np.float64)
+    return cells.astype(np.float32 if largest <= EXACT_IN_FLOAT32 else np.float64)
 
 
 def _score_sets(
@@ -194,7 +194,7 @@ def _score_sets(
 ) -> tuple[Floats, Ints]:
     """Score of each conditioning set, and its number of groups that have a pair of models."""
     sets, width, models = cells.shape
-    block = _BLOCK if models < _LARGE else _LARGE_BLOCK
+    block = _BLOCK if models < LARGE_PRODUCT else _LARGE_BLOCK
     columns = -(-3 * models // block) * block  # three relations side by side, filled up with 0
     relations = np.zeros((models, columns), dtype=cells.dtype)
     gap_above, measure_above = gap[:, None] > gap, measure[:, None] > measure  # V_g, V_mu

@@ -72,7 +72,7 @@ def test_threads_are_fixed_whatever_the_environment_says(monkeypatch) -> None:
 
 
 def test_a_worker_that_does_not_start_is_not_waited_for(monkeypatch) -> None:
-    monkeypatch.setattr(process, "_START", 0.01)
+    monkeypatch.setattr(process, "START_SECONDS", 0.01)
     worker = WorkerProcess(WorkerSettings())
     with contextlib.closing(worker), pytest.raises(WorkerError, match=r"did not start in 0\.01 s"):
         worker.run(job())

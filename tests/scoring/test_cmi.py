@@ -165,8 +165,8 @@ def test_the_number_of_values_costs_nothing():
 def test_neither_blocks_nor_precision_decide_a_digit(cell, monkeypatch):
     codes, gap, measure = random_case(1)
     expected = cmi(codes, gap, measure)
-    monkeypatch.setattr(scoring.cmi, "_LARGE", 1)
-    monkeypatch.setattr(scoring.cmi, "_EXACT_IN_FLOAT32", cell)
+    monkeypatch.setattr(scoring.cmi, "LARGE_PRODUCT", 1)
+    monkeypatch.setattr(scoring.cmi, "EXACT_IN_FLOAT32", cell)
     assert cmi(codes, gap, measure) == expected
 
 

@@ -32,7 +32,7 @@ from ingestion.run.plan import Job
 from pgdl_measures.errors import PgdlError
 
 _LOOK = 0.1  # seconds between two checks of time and memory
-_START = 600.0  # seconds that importing TensorFlow may take; it may wait for ever for a dead disk
+START_SECONDS = 600.0  # for importing TensorFlow, which may wait for ever for a dead disk
 
 # NumPy's linear algebra: its last bits depend on its threads too.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -125,8 +125,10 @@ class WorkerProcess:
         self._log.clear()
         child = self._spawn()
         try:
-            if not child.connection.poll(_START):
-                raise WorkerError(f"a worker did not start in {_START:g} s\n{self._log.tail()}")
+            if not child.connection.poll(START_SECONDS):
+                raise WorkerError(
+                    f"a worker did not start in {START_SECONDS:g} s\n{self._log.tail()}"
+                )
             ready = child.connection.recv()
         except (EOFError, OSError) as error:
             code = child.exit_code(_LOOK)
