@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,12 +33,11 @@ def load_source(
     """The data that `source` names; `image_size` makes images square.
 
     Images of bytes are divided by 255, or with the scale "none" left as they are. Without
-    `need_test` a file may have training data only; without `images_only` its inputs may be vectors,
+    `need_test` there may be training data only; without `images_only` its inputs may be vectors,
     sequences or token ids.
     """
-    kind, _, name = source.partition(":")
-    has_test = need_test or kind != "npz" or has_array(Path(name), "x_test")
-    parts = ("train", "test") if has_test else ("train",)
+    kind, _, _ = source.partition(":")
+    parts = ("train", "test") if need_test or _has_test(source) else ("train",)
     given = image_size if kind == "tfds" else None
     arrays = [array for part in parts for array in _arrays(source, part, given, "square")]
     data = make_data(*arrays, scale=scale, images_only=images_only)
@@ -64,6 +65,17 @@ def load_part(
     """
     name = "training" if part == "train" else part
     return make_lazy_split(name, *_arrays(source, part, image_size, resize))
+
+
+def _has_test(source: str) -> bool:
+    kind, _, name = source.partition(":")
+    if kind == "npz":
+        return has_array(Path(name), "x_test")
+    if kind != "tfds" or not name:
+        return True
+    with _tfds_errors(name):
+        splits = _tfds_builder(name).info.splits
+    return not splits or "test" in splits  # a mocked data set has none
 
 
 def _resized(data: Data, size: int | None) -> Data:
@@ -114,16 +126,32 @@ def _digits(part: str) -> _Arrays:
 
 
 def _tfds(name: str, part: str, image_size: int | None, resize: str) -> _Arrays:
+    with _tfds_errors(name):
+        builder = _tfds_builder(name)
+        _check_features(name, builder.info, part)
+        dataset = builder.as_dataset(split=part, as_supervised=True)
+    return stack_images(dataset, name, image_size, resize)
+
+
+def _tfds_builder(name: str) -> Any:
+    """Of a data set that is prepared, or is downloaded and prepared now."""
+    import tensorflow_datasets as tfds
+
+    # As tfds itself does, but now: the variable may have been set since it was imported.
+    builder = tfds.builder(name, data_dir=os.environ.get("TFDS_DATA_DIR"))
+    builder.download_and_prepare()
+    return builder
+
+
+@contextlib.contextmanager
+def _tfds_errors(name: str) -> Iterator[None]:
+    """What goes wrong with a data set of tfds, in a sentence."""
     try:
         import tensorflow_datasets as tfds
     except ImportError as error:
         raise ZooError(f"{error}; tfds: data needs `pip install tensorflow-datasets`") from error
     try:
-        # As tfds itself does, but now: the variable may have been set since it was imported.
-        builder = tfds.builder(name, data_dir=os.environ.get("TFDS_DATA_DIR"))
-        builder.download_and_prepare()
-        _check_features(name, builder.info, part)
-        dataset = builder.as_dataset(split=part, as_supervised=True)
+        yield
     except tfds.core.DatasetNotFoundError as error:
         raise ZooError(f"tensorflow-datasets does not know {name!r}") from error
     except ImportError as error:
@@ -136,7 +164,6 @@ def _tfds(name: str, part: str, image_size: int | None, resize: str) -> _Arrays:
             f"`python -c \"import tensorflow_datasets as tfds; tfds.load('{name}')\"`, bring the "
             "folder that it fills (~/tensorflow_datasets) here, and name it in TFDS_DATA_DIR"
         ) from error
-    return stack_images(dataset, name, image_size, resize)
 
 
 def _check_features(name: str, info: Any, part: str) -> None:

@@ -83,6 +83,14 @@ def test_floats_stay_as_they_are(folder: Path) -> None:
     assert (resized != np.round(resized)).any()
 
 
+def test_training_data_alone_is_enough_where_no_test_data_is_needed(folder: Path) -> None:
+    _prepare(folder, "tiny_train_only", splits={"train": range(12)})
+    data = load_source("tfds:tiny_train_only", need_test=False)
+    assert (len(data.train), len(data.test)) == (12, 0)
+    _prepare(folder, "tiny_both")
+    assert len(load_source("tfds:tiny_both", need_test=False).test) == 4
+
+
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
