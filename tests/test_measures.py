@@ -231,7 +231,7 @@ def test_labels_outside_the_outputs_are_named(labels):
     model.build((None, 4))
     inputs = examples(20, (4,), 3)[0]
     found = dataset(inputs, np.resize(np.array(labels, np.int32), 20))
-    expected = rf"labels go from {labels[0]} to {labels[1]}; the model has 3 outputs"
+    expected = rf"labels go from {labels[0]} to {labels[1]}; the model is of 3 classes"
     for name in ("params", "vpm", "dbi", "mixup"):
         with pytest.raises(MeasureError, match=expected):
             complexity(name)(model, found)

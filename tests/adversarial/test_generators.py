@@ -280,7 +280,7 @@ def test_bad_questions_get_one_clear_answer():
         examine(net, tf.zeros([4, 8, 8, 1]), labels)
     with pytest.raises(MeasureError, match=r"shape \[6, 6, 3\]; the model takes \[6, 6, 1\]"):
         examine(net, tf.zeros([4, 6, 6, 3]), labels)
-    with pytest.raises(MeasureError, match="labels go from 0 to 3; the model has 3 outputs"):
+    with pytest.raises(MeasureError, match="labels go from 0 to 3; the model is of 3 classes"):
         examine(net, images, tf.constant([0, 1, 2, 3]))
     weights = model.get_weights()
     model.set_weights([*weights[:-1], weights[-1] * np.nan])  # some CPUs' ReLU makes NaN 0

@@ -92,7 +92,7 @@ def test_sharpness_is_found_by_climbing_and_leaves_the_model_unchanged():
     assert sharpness(model, data, seed=1) != found
     # More steps find worse weights, so that less is borne.
     assert sharpness(model, data, steps=200) >= found >= sharpness(model, data, steps=0)
-    with pytest.raises(MeasureError, match="labels go from 7 to 7; the model has 3 outputs"):
+    with pytest.raises(MeasureError, match="labels go from 7 to 7; the model is of 3 classes"):
         sharpness(model, dataset(inputs, np.full(200, 7, np.int32)))
     for got, expected in zip(model.get_weights(), before):
         np.testing.assert_array_equal(got, expected)
