@@ -116,13 +116,17 @@ def test_no_file_takes_the_place_of_a_standard_stream_that_is_closed(tmp_path):
         ("rank a.keras --data digits --by size", "unknown --by 'size'; known: accuracy, gap"),
         # Not an abbreviation: elsewhere it is the random seed, here it would be how many.
         ("rank a.keras --data digits --seed 3", "pgdl rank: unknown arguments: --seed 3; did you"),
+        # A script of the user's, which it replaced.
+        ("learn out -m a -o pyproject.toml", "pyproject.toml exists and is no .json file"),
+        ("bundle -m mixup -o tests", "tests exists and is no .zip file; name another"),
     ],
 )
 def test_what_is_typed_wrongly_is_told_with_the_nearest_word_and_where_to_read_on(
-    typed, told, capsys
+    typed, told, capsys, monkeypatch
 ):
     from starting_kit_adapter.cli.main import make_parser
 
+    monkeypatch.chdir(ROOT)
     with pytest.raises(SystemExit) as end:
         make_parser().parse_args(typed.split())
     first, *others = capsys.readouterr().err.splitlines()

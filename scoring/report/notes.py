@@ -76,10 +76,7 @@ def _scores(board: Leaderboard, task: str) -> Iterator[str]:
         yield f"too few models for an interval: {_listed(unsure)}"
     backwards = [measure for measure, entry in ranked if (entry.kendall or 0.0) < 0]
     if backwards:
-        yield (
-            "ranked backwards (Kendall's tau is negative; the CMI of a measure and of its negation "
-            f"differ only by ties and by pairs of a model with itself): {_listed(backwards)}"
-        )
+        yield f"ranked backwards (Kendall's tau is negative): {_listed(backwards)}"
 
 
 def _listed(names: Iterable[str]) -> str:

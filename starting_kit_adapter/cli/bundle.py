@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-from pathlib import Path
 
 from ingestion.quiet import import_tensorflow
+from starting_kit_adapter.terminal.output import output_file
 from starting_kit_adapter.terminal.run_options import parse_option
 from starting_kit_adapter.terminal.selection import split_names
 
@@ -47,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OPTION=VALUE",
         help="set an option of the measures that have it",
     )
-    parser.add_argument("-o", "--output", type=Path, required=True, help="the zip to write")
+    parser.add_argument(
+        "-o", "--output", type=output_file(".zip"), required=True, help="the zip to write"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

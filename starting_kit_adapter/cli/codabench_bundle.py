@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from starting_kit_adapter.terminal.output import output_file
 from starting_kit_adapter.terminal.selection import add_corpus, add_tasks
 
 HELP = "Write a complete Codabench competition around a corpus"
@@ -32,7 +33,9 @@ ZIP_LIMIT = 1e9  # bytes; a larger corpus is zipped only on request
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_corpus(parser)
-    parser.add_argument("-o", "--output", type=Path, required=True, help="the zip to write")
+    parser.add_argument(
+        "-o", "--output", type=output_file(".zip"), required=True, help="the zip to write"
+    )
     add_tasks(parser)
     parser.add_argument(
         "--title",

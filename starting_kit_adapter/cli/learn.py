@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from starting_kit_adapter.terminal.output import output_file
 from starting_kit_adapter.terminal.selection import split_names
 
 if TYPE_CHECKING:
@@ -42,7 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a corpus or reference for each RUN, in their order; default: the corpus of the run",
     )
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="FILE", help="the JSON file to write"
+        "-o",
+        "--output",
+        type=output_file(".json"),
+        required=True,
+        metavar="FILE",
+        help="the JSON file to write",
     )
 
 

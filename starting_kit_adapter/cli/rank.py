@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import positive
+from starting_kit_adapter.terminal.output import output_file
 from starting_kit_adapter.terminal.run_options import (
     add_again_arguments,
     add_time_limit,
@@ -84,7 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="what is printed (default: text)",
     )
-    parser.add_argument("--html", type=Path, metavar="PAGE", help="also write an HTML page")
+    parser.add_argument(
+        "--html", type=output_file(".html", ".htm"), metavar="PAGE", help="also write an HTML page"
+    )
     how = parser.add_argument_group("how models and measures are computed")
     add_scale(how)
     how.add_argument(

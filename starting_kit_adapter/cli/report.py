@@ -12,6 +12,7 @@ from starting_kit_adapter.terminal.board import (
     evaluate_csv,
     read_board,
 )
+from starting_kit_adapter.terminal.output import output_file
 from starting_kit_adapter.terminal.text import Progress
 
 HELP = "Write a run as one self-contained HTML page with tables and figures"
@@ -31,7 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_replicates(parser)
     add_robust(parser)
     parser.add_argument(
-        "-o", "--output", type=Path, required=True, metavar="FILE", help="the page to write"
+        "-o",
+        "--output",
+        type=output_file(".html", ".htm"),
+        required=True,
+        metavar="FILE",
+        help="the page to write",
     )
 
 

@@ -31,7 +31,13 @@ examples:
   pgdl table out/ --robust                          also how measures do in their worst environment
   pgdl table --csv runs.csv --robust                other runs: columns hp.*, complexity.*, gen.gap
 
-Text and Markdown show CMI times 100; CSV and JSON hold the numbers of scores.json.
+CMI x 100 is the competition's score, from 0 to 100: how much the measure tells of the order of the
+gaps among models that have two hyperparameters in common. It is the smallest over all pairs of
+hyperparameters; "minimizing pair" is that pair. Kendall and Spearman are the rank correlations of
+the measure and the gap: 1 for the right order, -1 for the reverse. The CMI is nearly blind to the
+direction: a measure that ranks backwards may have a large one, so look at Kendall, too. Intervals
+come from resampled models; s/model is the seconds that the measure took for one. CSV and JSON hold
+the numbers of scores.json, without the factor of 100.
 
 --robust adds the evaluation of Dziugaite et al. 2020. An environment is a pair of settings that
 differ in one hyperparameter; a measure's sign-error there is the share of pairs of models, one of
