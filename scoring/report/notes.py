@@ -3,7 +3,7 @@
 Damaged lines of the record, tasks that were not run or have too few models, combinations that are
 out of date, training accuracies that spread, incomplete grids, models that failed, and for each
 task the measures without a score, and why, or that rank its models backwards, which the CMI does
-not show. Measures with the same problem share a line.
+not show. Measures, and tasks, with the same problem share a line.
 """
 
 from __future__ import annotations
@@ -25,11 +25,15 @@ def notes(board: Leaderboard) -> tuple[str, ...]:
         found.append(f"not run, so no average covers all tasks: {_listed(board.not_run)}")
     if board.outdated:
         found.append(f"combined before its measures were run again: {_listed(board.outdated)}")
+    tasks_of: dict[str, list[str]] = {}
     for task in board.tasks:
         for text in (*_of_task(board, task), *_failed_models(board, task), *_scores(board, task)):
-            found.append(f"{task}: {text}")
-    if board.robust is not None:
-        found += board.robust.notes
+            tasks_of.setdefault(text, []).append(task)
+    for task, text in board.robust.notes if board.robust is not None else ():
+        tasks_of.setdefault(text, []).append(task)
+    for text, tasks in tasks_of.items():
+        is_of_all = len(tasks) == len(board.tasks) > 1
+        found.append(f"{'all tasks' if is_of_all else ', '.join(tasks)}: {text}")
     unknown = {task for row in board.rows for task in row.scores.without_reference}
     if unknown:
         found.append(f"predictions without a reference: {_listed(sorted(unknown))}")

@@ -14,10 +14,10 @@ from scoring.robust.runs import Runs
 
 @dataclass(frozen=True, eq=False)
 class RobustResults:
-    """The evaluations by task, and a line for whatever a reader must know of them."""
+    """The evaluations by task, and what a reader must know of them."""
 
     tasks: dict[str, Evaluation]
-    notes: tuple[str, ...]
+    notes: tuple[tuple[str, str], ...]  # of a task, a line
 
 
 def evaluate_tasks(
@@ -38,16 +38,14 @@ def evaluate_tasks(
         try:
             found[task] = evaluate(table, test_size=size, min_effective=min_effective)
         except ScoringError as error:
-            notes.append(f"{task}: no robust evaluation: {error}")
+            notes.append((task, f"no robust evaluation: {error}"))
             continue
         finally:
             step(task)
         if test_size is None and task not in known:
-            notes.append(
-                f"{task}: the size of its test set is not known; taken to be {TEST_SIZE:,} "
-                "(say --test-size)"
-            )
-        notes += [f"{task}: {note}" for note in evaluation_notes(found[task])]
+            text = f"the size of its test set is not known; taken to be {TEST_SIZE:,}"
+            notes.append((task, f"{text} (say --test-size)"))
+        notes += [(task, note) for note in evaluation_notes(found[task])]
     return RobustResults(found, tuple(notes))
 
 
