@@ -80,7 +80,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
     Whatever happens meanwhile, a reader sees the old content or the new one, never a part.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.parent / f".{path.name}.{os.getpid()}.tmp"  # `.` has no name to change
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with temporary.open("wb") as file:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from corpora import write_task
 from shared_data import SHARED, needs_shared
 
+from scoring.errors import ScoringError
 from scoring.files import write_whole
 
 pytestmark = pytest.mark.keras2
@@ -93,6 +95,15 @@ def test_names_that_are_text_in_no_encoding_are_printed_and_written(tmp_path):
     assert "\\udce9" in told.stdout and told.stderr == ""
     write_whole(tmp_path / name / "page", f"{name} ü")
     assert (tmp_path / name / "page").read_text(encoding="utf-8") == "caf\\udce9 ü"
+
+
+def test_a_folder_in_place_of_the_file_to_write_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name in (".", "folder", "folder/..", "/"):
+        with pytest.raises(ScoringError, match=f"cannot write {re.escape(name)}: "):
+            write_whole(Path(name), "text")
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder"]
 
 
 def test_no_file_takes_the_place_of_a_standard_stream_that_is_closed(tmp_path):
