@@ -105,5 +105,6 @@ def plot_oracles(measures: Sequence[str], rows: Sequence[OracleRow], ax: Axes) -
     name_measures(ax, [plain(measures[k]) for k in order])
     ax.set_xlim(0, len(order))
     ax.set_ylim(-0.08, centres[0] + 0.58)
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncol=4, borderaxespad=0.2)
+    columns = 4 if len(order) > 12 else 2  # four are wider than few bars
+    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncol=columns, borderaxespad=0.2)
     return ax

@@ -131,6 +131,7 @@ def test_figures_3_and_4_count_what_they_say(table: Path) -> None:
         assert effect[measure] == pytest.approx(expected)
 
 
+@pytest.mark.filterwarnings("error:constrained_layout not applied")  # axes of no size
 def test_the_study_writes_every_figure_and_the_report_a_page(table: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     words = ["study", "robust", str(table), "-o", str(tmp_path), "--test-size", "1000000"]

@@ -53,7 +53,7 @@ def draw_all(found: Evaluation, folder: Path) -> None:
         of_family = oracle_rows(runs, family)
         size = (width, below + 0.7 * len(of_family))
         stem = folder / f"figure{number}"
-        title = f"RMSE of a measure's oracle, environments of the family: {family}"
+        title = f"RMSE of oracles over environments: {family}"
         _draw(lambda ax, r=of_family: plot_oracles(found.measures, r, ax), size, stem, title)  # type: ignore[misc]
     if found.filtered.weaker.kept.any():
         title = "sign-error, 0 to 1 in each frame, weaker environments"
