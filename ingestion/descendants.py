@@ -5,9 +5,9 @@ below us. A process without a parent is given to the nearest ancestor that asks 
 we do meanwhile (prctl(2), PR_SET_CHILD_SUBREAPER). Other systems have neither this nor `/proc`:
 there nothing is found, and only a signal to the session is left (`ingestion.processes`).
 
-A process that starts its successor and ends, again and again, is gone when its number is known. So
-whole groups of processes are ended: no process can leave a successor while its group is signalled.
-And they are all gone when the system says that we have no child, not when none is found.
+A process that starts another and ends, again and again, has ended by the time its id is read. So
+whole groups of processes are killed: no process can start another while its group is signalled. And
+all have ended when the system reports that we have no child, not when a search finds none.
 """
 
 from __future__ import annotations

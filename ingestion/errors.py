@@ -34,7 +34,7 @@ def check_file(path: Path, need: str) -> None:
     """Raises a `CorpusError` where there is no regular file that may be read.
 
     A pipe or a device is refused before it is opened: it may never end. Whether a file may be read
-    is found out by opening it: `os.access` knows nothing of capabilities.
+    is found out by opening it: `os.access` ignores capabilities.
     """
     try:
         status = path.stat()

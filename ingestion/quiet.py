@@ -10,8 +10,8 @@ def import_tensorflow() -> None:
     """Imports TensorFlow with the standard error stream closed to its native code."""
     if "tensorflow" in sys.modules:
         return
-    aloud = sys.stderr.isatty()  # it takes seconds
-    if aloud:
+    on_terminal = sys.stderr.isatty()
+    if on_terminal:  # it takes seconds
         sys.stderr.write("\r\x1b[Kstarting TensorFlow …")
     sys.stderr.flush()
     saved, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
@@ -22,5 +22,5 @@ def import_tensorflow() -> None:
         os.dup2(saved, 2)
         os.close(saved)
         os.close(nowhere)
-        if aloud:
+        if on_terminal:
             sys.stderr.write("\r\x1b[K")

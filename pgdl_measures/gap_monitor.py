@@ -27,7 +27,7 @@ from pgdl_measures.registry import complexity
 from pgdl_measures.several import with_shared_options
 
 PREDICTED = "predicted_accuracy"
-_SHORT = 1.0  # seconds of which nobody needs to know
+_SHORT = 1.0  # seconds that are not worth a warning
 
 
 class GapMonitor(tf.keras.callbacks.Callback):

@@ -19,7 +19,7 @@ LARGE = 1 << 28  # bytes from which on an array is kept in a file
 def new_array(
     shape: Sequence[int], dtype: npt.DTypeLike, order: Literal["C", "F"] = "C"
 ) -> np.ndarray:
-    """An array to be filled. The file of a large one has no name, and is gone with the array."""
+    """An array to be filled. The file of a large one has no name, and is deleted with the array."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     if size < LARGE:
         return np.empty(shape, dtype, order)

@@ -4,8 +4,8 @@ A recorded result - a value, or the reason why there is none - counts if the cod
 measure and the files behind it are the same as now. A value also depends, in its last bits, on the
 number of threads. Results that differ in code, options or threads are never mixed with new ones:
 the plan is refused, or they are computed again if that was asked for. Models whose files changed
-are computed again without asking, because their old values are of models that are gone; the values
-that other measures gave them are stale, too.
+are computed again without asking, because their old values are of models that no longer exist;
+their values of other measures are stale, too.
 """
 
 from __future__ import annotations

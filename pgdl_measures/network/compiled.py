@@ -1,9 +1,9 @@
 """A Keras classifier as a chain f = f^(L) ∘ … ∘ f^(1) that can be entered at any layer l.
 
-A model is rebuilt once per architecture as a private graph of stock layers, and each further model
-of that architecture only lends it its weights. So the caller's model is never changed, and graphs
-that were traced for one model serve all of its architecture. A model that cannot be rebuilt (with
-layers or a `call` of its own) runs as it is, traced for itself.
+A model is rebuilt once per architecture as a private graph of stock layers, into which the weights
+of each further model of that architecture are copied. So the caller's model is never changed, and
+graphs that were traced for one model serve all of its architecture. A model that cannot be rebuilt
+(with layers or a `call` of its own) runs as it is, traced for itself.
 
 Layers may compute in half or double precision; inputs and outputs are float32.
 """
@@ -55,7 +55,7 @@ class Network:
         self.outputs = self.ending.classes
         device = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
         self.forward_batch = min(max(_FORWARD_ELEMENTS[device] // widest, 32), 4096)
-        self.sources: list[Any] = own_layers(graph)  # whose weights are lent
+        self.sources: list[Any] = own_layers(graph)  # whose weights are copied
         self.weight_numbers: list[list[int]] = []  # of each such layer's weights among the model's
 
     def _try_out(self) -> tuple[list[tf.DType], int, tf.Tensor]:

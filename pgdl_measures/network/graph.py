@@ -3,7 +3,7 @@
 The graph of `Sequential` and functional models is known. A model or layer with a `call` of its own
 is called on a symbolic input, which records what it calls; where that is not possible, it stays one
 call. Models and layers inside a model are replaced by what they call, so that the graph is flat.
-The model leaves as it came.
+The model is not changed.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Operations, ranges and details of RandAugment are those of the implementation that the paper uses
 (its footnote 3: github.com/ildoonet/pytorch-randaugment, RandAugment/augmentations.py at 48b8f50),
 which calls Pillow. Some of it surprises: translations are in pixels, so that at M = 20 they move a
-32 x 32 image (by 67) out of sight and leave it black; `SolarizeAdd` adds to all pixels; a
+32 x 32 image by 67 pixels and leave it black; `SolarizeAdd` adds to all pixels; a
 posterized image keeps M / 30 * 4 bits, at least one. All of it is kept, because the paper's numbers
 are of it.
 

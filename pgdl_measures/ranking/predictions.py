@@ -17,9 +17,9 @@ so that models whose order depends on a factor of two in s are reported as not t
 (docs/rank.md has slopes of trained networks.)
 
 Any other measure orders gaps and says nothing of their size. Where training accuracies differ, an
-order of gaps is not an order of test accuracies. So it borrows sizes: the model with the k-th
-smallest value gets the k-th smallest of the mean gaps of the measures with units. Where all
-training accuracies are equal this is the measure's own order.
+order of gaps is not an order of test accuracies. So sizes are taken from the others: the model with
+the k-th smallest value gets the k-th smallest of the mean gaps of the measures with units. Where
+all training accuracies are equal this is the measure's own order.
 """
 
 from __future__ import annotations

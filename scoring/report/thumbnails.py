@@ -1,7 +1,7 @@
 """Small scatter plots of a measure against the gap, one per measure, written as SVG directly.
 
 A leaderboard of 79 measures on 8 tasks has 632 of them: Matplotlib would take a minute and write
-30 MB, of which nobody needs the ticks. The colours are those of the large scatter plot.
+30 MB, most of it ticks. The colours are those of the large scatter plot.
 """
 
 from __future__ import annotations

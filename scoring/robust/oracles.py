@@ -5,7 +5,7 @@
 for three families of environments: each setting of all hyperparameters (B.1; runs differ in their
 seed); all settings in which one hyperparameter varies and the others are fixed; and all in which
 one is fixed and the others vary (B.2). The linear oracle has b = 0; the baseline has a = 0 and
-knows nothing of the measure. The expectation is the mean over an environment's runs.
+ignores the measure. The expectation is the mean over an environment's runs.
 
 This is a convex problem in two numbers, and is solved as one, to rounding:
 

@@ -44,12 +44,12 @@ def fits(costs: Sequence[Cost], time_limit: float) -> bool:
 
 
 def verdict(costs: Sequence[Cost], time_limit: float) -> str:
-    """One line: how many models do not fit."""
+    """One line: how many models take longer than the limit."""
     over = sum(cost.longest > time_limit for cost in costs if not cost.problem)
     unknown = sum(bool(cost.problem) for cost in costs)
     if not over and not unknown:
-        return f"all {len(costs)} fit into {time_limit:g} s"
-    return f"{over} of {len(costs)} do not fit into {time_limit:g} s" + (
+        return f"all {len(costs)} stay within {time_limit:g} s"
+    return f"{over} of {len(costs)} take longer than {time_limit:g} s" + (
         f", {unknown} could not be measured" if unknown else ""
     )
 

@@ -1,12 +1,12 @@
-"""What a submission gets to see of a corpus: trained models and training data, nothing else.
+"""The part of a corpus that a submission is given: trained models and training data, nothing else.
 
 In the kit's layout `model_configs.json`, with the gaps to be predicted, may lie inside the task's
 folder, and the test data beside the training data. So the submission works on a folder of links to
 just the files that its models and its dataset are made of.
 
-This keeps answers away from programs that look around; it is no prison. A process of the same user
-can follow a link to where the file is and read there what the user may read. Code of strangers
-belongs in a container that has only the input data mounted: Codabench does that, and
+This hides the gaps from a program that reads the folders it is given. It does not stop one that
+follows a link to the corpus: a process of the same user can read whatever the user can. Run code
+that you do not trust in a container that has only the input data mounted, as Codabench does and
 `docker/run.sh --submission SUBMISSION CORPUS OUT`.
 """
 

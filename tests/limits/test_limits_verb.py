@@ -43,7 +43,7 @@ def test_estimates_are_labelled_and_written_with_their_assumptions(corpus, tmp_p
         run(corpus, "--max-models", "2", "--details", "--json", str(tmp_path / "limits.json")) == 0
     )
     text = capsys.readouterr().out
-    assert "all 2 fit into 300 s" in text
+    assert "all 2 stay within 300 s" in text
     assert "Estimates, not measurements" in text and "GK210" in text
     assert "model_0" in text and "model_1" in text
     found = json.loads((tmp_path / "limits.json").read_text())
@@ -58,7 +58,7 @@ def test_estimates_are_labelled_and_written_with_their_assumptions(corpus, tmp_p
 def test_a_model_that_does_not_fit_is_flagged_and_makes_the_exit_code_1(corpus, capsys):
     assert run(corpus, "--models", "1", "--device", "k80", "--time-limit", "1e-6") == 1
     text = capsys.readouterr().out
-    assert "TOO LONG" in text and "1 of 1 do not fit into 1e-06 s" in text
+    assert "TOO LONG" in text and "1 of 1 take longer than 1e-06 s" in text
     assert "v100" not in text
 
 
@@ -89,7 +89,7 @@ def test_a_model_that_cannot_be_measured_is_named_and_counts_as_not_fitting(
     assert run(tmp_path, "--limit", "2", "--enforce") == 1
     text = capsys.readouterr().out
     assert "problem: task model_0 mixup" in text and "weights.hdf5" in text
-    assert "0 of 2 do not fit into 300 s, 1 could not be measured" in text
+    assert "0 of 2 take longer than 300 s, 1 could not be measured" in text
 
 
 def test_all_leaves_out_in_one_line_what_the_corpus_has_nothing_for(
@@ -102,7 +102,7 @@ def test_all_leaves_out_in_one_line_what_the_corpus_has_nothing_for(
     assert run(zoo, "-m", "all", "--max-models", "1") == 0
     text = capsys.readouterr().out
     assert "left out of `all`, because not every model here has what they need: 1 that" in text
-    assert "all 2 fit" in text and "problem" not in text
+    assert "all 2 stay within" in text and "problem" not in text
 
 
 def test_wrong_names_are_errors(corpus):

@@ -1,8 +1,9 @@
 """Which job a worker does next. Pure bookkeeping, shared by the executors.
 
-Reading a task's data and tracing an architecture's graphs cost a worker seconds each, so it stays
-with the models that are like its last one; then takes up an architecture that nobody has begun, of
-its task first; and only then helps another worker with what is left of the largest.
+Reading a task's data and tracing an architecture's graphs cost a worker seconds each, so it first
+takes models of the same task and architecture as its last one; then those of an architecture that
+no worker has begun, of its task if there is one; and only then some of the largest group of models
+that another worker has begun.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def batch_normalization() -> dict[str, Any]:
 
 
 def pooling() -> dict[str, Any]:
-    """2x2 max-pooling; "same", so that 8x8 images survive any depth: one pixel stays one."""
+    """2x2 max-pooling; "same", so that 8x8 images have any depth: one pixel stays one."""
     return layer("MaxPooling2D", pool_size=2, padding="same")
 
 

@@ -38,7 +38,7 @@ _SCALED = (
     "An eighth of the widths, 250 training and 2,000 test examples, batch size 16, Adam with "
     "learning rate 0.002, at most 120 epochs, a training loss of 0.02. Networks that do not fit "
     "even these examples in that time (MobileNets, MNasNet, ShuffleNet), ResNet-101 and ResNeXt "
-    "give way to VGG-13 and two more Wide ResNets."
+    "are replaced by VGG-13 and two more Wide ResNets."
 )
 # fmt: off
 _SMALL_ARCHITECTURES = [

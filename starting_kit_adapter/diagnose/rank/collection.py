@@ -30,7 +30,7 @@ class Member:
     parameters: int
     training_accuracy: float
     test_accuracy: float | None
-    warning: str | None  # why its training accuracy is not to be believed
+    warning: str | None  # why its training accuracy may be wrong
 
 
 class Collection:
