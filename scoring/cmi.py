@@ -123,6 +123,11 @@ def cmi(
     return Cmi(tuple(pairs), min(defined, key=lambda pair: pair.score))
 
 
+def cmi_score(codes: npt.ArrayLike, gap: npt.ArrayLike, measure: npt.ArrayLike) -> float:
+    """The score alone."""
+    return cmi(codes, gap, measure).score
+
+
 def conditioning_sets(hparams: int) -> list[tuple[int, ...]]:
     """The unordered pairs of hyperparameters; all there is where that is fewer than two."""
     return list(itertools.combinations(range(hparams), min(hparams, 2)))

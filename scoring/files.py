@@ -7,12 +7,14 @@ which each package makes an error of its own; the other functions raise `Scoring
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
+import math
 import os
 import stat
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,6 +36,30 @@ def short(value: Any) -> str:
     """A value in a message."""
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def listed(names: Iterable[object], most: int = 5) -> str:
+    """Names in a message: the first ones, and how many more there are."""
+    texts = list(map(str, names))
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The known names that are like an unknown one, as a question; else all of them."""
+    known = list(known)
+    near = difflib.get_close_matches(name, known)
+    return f"did you mean {' or '.join(near)}?" if near else f"found {', '.join(known)}"
+
+
+def is_finite_number(value: Any) -> bool:
+    """Whether a JSON value is a number that a float holds."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond the range of floats
+        return False
 
 
 def parse_json(data: bytes | str) -> Any:
@@ -102,6 +128,11 @@ def write_whole(path: Path, text: str) -> None:
         replace_file(path, text.encode(errors="backslashreplace"))
     except OSError as error:
         raise ScoringError(f"cannot write {path}: {error.strerror}") from error
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Replaces a JSON file, as `write_whole` does."""
+    write_whole(path, json.dumps(content, indent=1) + "\n")
 
 
 def count_tfrecords(path: Path) -> int:

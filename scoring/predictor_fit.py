@@ -25,6 +25,7 @@ from scoring.errors import ScoringError
 from scoring.predictor import Floats, Predictor, inputs_of, logit
 from scoring.rank import kendall
 
+COVERAGE = 0.9  # of the intervals
 MIN_TASKS = 3  # one to judge, two to choose the penalty on
 _RIDGES = tuple(float(ridge) for ridge in np.logspace(-4, 1, 11))
 
@@ -61,7 +62,7 @@ class Form:
         return inputs_of(values, self.units), logit(task.gap)
 
 
-def learn(tasks: Sequence[KnownTask], form: Form, coverage: float = 0.9) -> Predictor:
+def learn(tasks: Sequence[KnownTask], form: Form) -> Predictor:
     """The predictor of the tasks' gaps, of this form."""
     if len(tasks) < MIN_TASKS:
         raise ScoringError(
@@ -77,8 +78,8 @@ def learn(tasks: Sequence[KnownTask], form: Form, coverage: float = 0.9) -> Pred
         weights=tuple(map(float, weights)),
         intercept=intercept,
         ridge=ridge,
-        half_width=_quantile(errors[ridge], _corrected(coverage, errors[ridge])),
-        coverage=coverage,
+        half_width=_quantile(errors[ridge], _corrected(COVERAGE, errors[ridge])),
+        coverage=COVERAGE,
         smallest=tuple(map(float, everything.min(axis=0))),
         largest=tuple(map(float, everything.max(axis=0))),
         tasks={task.name: len(task.gap) for task in tasks},
@@ -133,21 +134,17 @@ class LeftOut:
         return float(((low <= self.task.gap) & (self.task.gap <= high)).mean())
 
 
-def predict_left_out(
-    task: KnownTask, others: Sequence[KnownTask], form: Form, coverage: float = 0.9
-) -> LeftOut:
+def predict_left_out(task: KnownTask, others: Sequence[KnownTask], form: Form) -> LeftOut:
     """A task predicted from others."""
-    predictor = learn(others, form, coverage)
+    predictor = learn(others, form)
     mean_gap = float(np.mean([other.gap.mean() for other in others]))
     return LeftOut(task, predictor, predictor.gaps(task.matrix(form.measures)), mean_gap)
 
 
-def leave_one_task_out(
-    tasks: Sequence[KnownTask], form: Form, coverage: float = 0.9
-) -> list[LeftOut]:
+def leave_one_task_out(tasks: Sequence[KnownTask], form: Form) -> list[LeftOut]:
     """Each task predicted from the others: nothing is chosen on the task that judges it."""
     return [
-        predict_left_out(task, [*tasks[:number], *tasks[number + 1 :]], form, coverage)
+        predict_left_out(task, [*tasks[:number], *tasks[number + 1 :]], form)
         for number, task in enumerate(tasks)
     ]
 

@@ -14,13 +14,12 @@ that it held: it is named among the problems and the rest of the record is used.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from scoring.files import model_name, parse_json
+from scoring.files import is_finite_number, model_name, parse_json
 
 RECORDS = "records.jsonl"
 RUN = "run.json"
@@ -176,7 +175,7 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if not is_finite_number(value):
         raise TypeError
     return float(value)
 

@@ -18,6 +18,7 @@ import numpy as np
 from ingestion.errors import CorpusError, check_file
 from ingestion.model_files.hdf5 import Shape, member, names, opened, read_array
 from ingestion.model_files.keras_names import safe_name
+from scoring.files import listed
 
 Expected = tuple[str, list[Shape]]  # the name of a layer and the shapes of its weights
 
@@ -71,8 +72,8 @@ def read_named_weights(path: Path, layer: str, expected: Sequence[tuple[str, Sha
         if [*map(either_keras, last)] != [either_keras(name) for name, _ in expected]:
             raise CorpusError(
                 path,
-                f"layer {layer} has the weights {_some(last)}; "
-                f"the model has {_some([name for name, _ in expected])}",
+                f"layer {layer} has the weights {listed(last, 8)}; "
+                f"the model has {listed((name for name, _ in expected), 8)}",
             )
         return [
             read_array(root[layer], name, shape, path, f"layer {layer}")
@@ -141,7 +142,3 @@ def _declared(root: Any, layer: str, weight: str, path: Path) -> Shape | None:
     if not isinstance(found, h5py.Dataset):
         raise CorpusError(path, f"layer {layer} has no weight {weight}")
     return found.shape
-
-
-def _some(items: Sequence[str]) -> str:
-    return ", ".join(items[:8]) + (f" and {len(items) - 8} more" if len(items) > 8 else "")

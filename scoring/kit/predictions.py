@@ -10,24 +10,27 @@ that name if there is one, else the negated values of the folder `name`.
 
 from __future__ import annotations
 
-import difflib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from scoring.errors import ExceededError, ScoringError
-from scoring.files import is_junk, model_name, read_json_object, short
+from scoring.files import (
+    did_you_mean,
+    is_finite_number,
+    is_junk,
+    listed,
+    model_name,
+    read_json_object,
+    short,
+)
 from scoring.kit.reference import Reference
 
 SUFFIX = ".predict"
 EXCEEDED = "EXCEEDED"
-
-_NAMED = 5  # models listed in a message, at most
 
 
 def find_predictions(folder: str | Path) -> dict[str, Path]:
@@ -60,9 +63,7 @@ def choose_measures(out: str | Path, names: Sequence[str]) -> dict[str, MeasureF
         elif name.startswith("-") and name[1:] in known:
             found[name] = MeasureFolder(known[name[1:]], negated=True)
         else:
-            close = difflib.get_close_matches(name, known)
-            hint = f"did you mean {' or '.join(close)}?" if close else f"found {', '.join(known)}"
-            raise ScoringError(f"{out} has no predictions of {name!r}: {hint}")
+            raise ScoringError(f"{out} has no predictions of {name!r}: {did_you_mean(name, known)}")
     return found
 
 
@@ -89,7 +90,7 @@ def read_predictions(path: str | Path) -> dict[str, float]:
     content = read_json_object(path)
     exceeded = [key for key, value in content.items() if value == EXCEEDED]
     if exceeded:
-        raise ExceededError(f"{path}: time budget exceeded at {_listed(exceeded)}")
+        raise ExceededError(f"{path}: time budget exceeded at {listed(exceeded)}")
     _raise_problems(
         path,
         {
@@ -99,7 +100,7 @@ def read_predictions(path: str | Path) -> dict[str, float]:
             "not a finite number:": [
                 f"{model_name(key)} ({short(value)})"
                 for key, value in content.items()
-                if not _is_number(value)
+                if not is_finite_number(value)
             ],
         },
     )
@@ -122,20 +123,6 @@ def in_order(
 
 
 def _raise_problems(path: str | Path, problems: Mapping[str, Sequence[str]]) -> None:
-    found = [f"{problem} {_listed(names)}" for problem, names in problems.items() if names]
+    found = [f"{problem} {listed(names)}" for problem, names in problems.items() if names]
     if found:
         raise ScoringError(f"{path}: {'; '.join(found)}")
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # an integer beyond the range of floats
-        return False
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring.errors import ScoringError
-from scoring.files import is_junk, model_name, read_json_object, short
+from scoring.files import is_finite_number, is_junk, model_name, read_json_object, short
 
 FILE_NAME = "model_configs.json"
 
@@ -190,6 +190,6 @@ def _metric(metrics: dict[str, Any], name: str, where: str) -> float:
     if name not in metrics:
         raise ScoringError(f"{where} has no metric {name!r}; found {sorted(metrics)}")
     value = metrics[name]
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if not is_finite_number(value):
         raise ScoringError(f"{where}: {name} is {short(value)}, not a finite number")
     return float(value)

@@ -6,15 +6,14 @@ Sheets are for reading: every CMI is times 100 there, as in the papers' tables.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from typing import Any
 
 from scoring.bootstrap import Interval
 from scoring.kit.results import kit_lines
-from scoring.report.leaderboard import Entry, Leaderboard, Row
+from scoring.report.entries import Entry
+from scoring.report.leaderboard import Leaderboard, Row
 from scoring.report.notes import PARTIAL, notes
 from scoring.report.robust_formats import (
     board_cells,
@@ -23,7 +22,7 @@ from scoring.report.robust_formats import (
     robust_numbers,
     robust_sheets,
 )
-from scoring.report.sheets import Cell, Sheet, markdown
+from scoring.report.sheets import Cell, Sheet, csv_text, markdown
 from scoring.robust.evaluation import Evaluation
 
 MARK = " *"  # behind the name of a measure that was not scored on all tasks
@@ -59,17 +58,16 @@ def to_markdown(board: Leaderboard) -> str:
 
 def to_csv(board: Leaderboard) -> str:
     """One line per measure and task, with the measure's average repeated."""
-    text = io.StringIO()
     columns = _COLUMNS if board.robust is None else (*_COLUMNS, *_ROBUST_COLUMNS)
-    writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
+    rows = []
     for row in board.rows:
         whole = _row_numbers(row)
         for task in board.tasks:
             numbers = {**whole, "task": task, **_entry_numbers(board, row, task)}
-            given = numbers["minimizing_pair"]
-            writer.writerow({**numbers, "minimizing_pair": given and ", ".join(given)})
-    return text.getvalue()
+            pair = numbers["minimizing_pair"]
+            numbers["minimizing_pair"] = pair and ", ".join(pair)
+            rows.append([numbers.get(name) for name in columns])
+    return csv_text(columns, rows)
 
 
 def to_json(board: Leaderboard) -> str:

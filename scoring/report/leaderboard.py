@@ -1,9 +1,8 @@
 """The leaderboard: all measures of a run on all tasks, with intervals and notes.
 
 The score of a measure on a task and the average over tasks are those of the scoring program
-(`scoring.kit.program`, digit for digit those of scores.json). Beside them stand a bootstrap
-interval of the score, Kendall's tau and Spearman's rho with the gap over all models, and the
-seconds per model that the run recorded. References and predictions are read once.
+(`scoring.kit.program`, digit for digit those of scores.json). References and predictions are read
+once. What stands beside each score is computed in `scoring.report.entries`.
 
 Measures are sorted by their average; one that was not scored on every task stands below those that
 were scored on more, because its average is over other tasks.
@@ -11,51 +10,26 @@ were scored on more, because its average is over other tasks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from scoring.bootstrap import Interval, centred, draw
 from scoring.cmi import Cmi, cmi
-from scoring.cmi_intervals import cmi_intervals
-from scoring.errors import ScoringError, if_defined
-from scoring.kit.predictions import SUFFIX, MeasureFolder, choose_measures, find_measures
-from scoring.kit.program import FEW_MODELS, Scores, TaskResult, read_references, score_measure
+from scoring.kit.predictions import choose_measures, find_measures
+from scoring.kit.program import FEW_MODELS, Scores, read_references, score_measure
 from scoring.kit.reference import Reference
-from scoring.rank import kendall, spearman
-from scoring.rank_intervals import rank_intervals
 from scoring.recorded_run import Run, read_run
 from scoring.report.derived import outdated_combinations
+from scoring.report.entries import NO_FILE, Entry, entries_of_task
 from scoring.robust.board import RobustResults, evaluate_tasks
 from scoring.robust.runs import Runs
 
-_NO_FILE = "no predictions"
-
-
 FEW_TASKS = 5  # fewer say nothing of other tasks
 _REPLICATES = 1000  # of whole tasks
-
-
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """One measure on one task; without a score, the reason is in `result`."""
-
-    result: TaskResult
-    values: npt.NDArray[np.float64] | None = None  # [models] in the order of the reference
-    interval: Interval | None = None  # of the score
-    kendall: float | None = None
-    spearman: float | None = None
-    rank_intervals: Mapping[str, Interval] = field(default_factory=dict)  # kendall, spearman, psi
-    seconds: float | None = None  # per model
-
-    @property
-    def score(self) -> float | None:
-        """The task's CMI, in [0, 1]."""
-        return None if self.result.cmi is None else self.result.cmi.score
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +95,7 @@ class Leaderboard:
         return tuple(
             task
             for task in self.rows[0].entries
-            if all(row.entries[task].result.reason == _NO_FILE for row in self.rows)
+            if all(row.entries[task].result.reason == NO_FILE for row in self.rows)
         )
 
     @property
@@ -180,15 +154,21 @@ def leaderboard(
     entries: dict[str, dict[str, Entry]] = {name: {} for name in names}
     for number, task in enumerate(references):
         results = {name: found.tasks[number] for name, found in scores.items()}
-        of_task = _entries(results, folders, run, replicates)
+        of_task = entries_of_task(results, folders, run, replicates)
         for name, entry in of_task.items():
             entries[name][task] = entry
         step(task)
     rows = [Row(name, scores[name], entries[name]) for name in names]
-    rows.sort(key=lambda row: (-len(row.scores.scored), -row.scores.average, row.measure))
     values = {n: {task: e.values for task, e in found.items()} for n, found in entries.items()}
     outdated = outdated_combinations(values)
-    return Leaderboard(tuple(rows), run, replicates=replicates, outdated=outdated)
+    return Leaderboard(best_first(rows), run, replicates=replicates, outdated=outdated)
+
+
+def best_first(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Rows by their average; those that were scored on more tasks first."""
+    return tuple(
+        sorted(rows, key=lambda row: (-len(row.scores.scored), -row.scores.average, row.measure))
+    )
 
 
 def with_robust(
@@ -209,62 +189,7 @@ def with_robust(
     return replace(board, robust=evaluate_tasks(runs, reference, test_size, min_effective, step))
 
 
-def _entries(
-    results: Mapping[str, TaskResult],
-    folders: Mapping[str, MeasureFolder],
-    run: Run,
-    replicates: int,
-) -> dict[str, Entry]:
-    """All measures on one task."""
-    intervals, ranks = _intervals(results, replicates)
-    found = {}
-    for name, result in results.items():
-        folder, reference, values = folders[name].path, result.reference, result.values
-        seconds = run.seconds_per_model(result.task, folder.name)
-        if result.cmi is None:
-            result = _without_path(result, folder / f"{result.task}{SUFFIX}")
-        if reference is None or values is None:
-            found[name] = Entry(result, seconds=seconds)
-        else:
-            tau, rho = (if_defined(s, reference.gap, values) for s in (kendall, spearman))
-            of_ranks = ranks.get(name, {})
-            found[name] = Entry(result, values, intervals.get(name), tau, rho, of_ranks, seconds)
-    return found
-
-
-def _intervals(
-    results: Mapping[str, TaskResult], replicates: int
-) -> tuple[dict[str, Interval], dict[str, dict[str, Interval]]]:
-    """By measure, the interval of the score on a task and those of its rank correlations.
-
-    There is none of the score where there are too few models.
-    """
-    scores, values, references = {}, [], []
-    for name, result in results.items():
-        if result.cmi is not None and result.reference is not None:
-            scores[name] = result.cmi.score
-            values.append(result.values)
-            references.append(result.reference)
-    if not scores or not replicates or len(references[0].ids) < FEW_MODELS:
-        return {}, {}  # resamples of a few models agree, however wrong they are
-    arrays = references[0].codes, references[0].gap, np.array(values)
-    ranks = dict(zip(scores, rank_intervals(*arrays, replicates=replicates)))
-    try:
-        of_scores = cmi_intervals(*arrays, list(scores.values()), replicates=replicates)
-    except ScoringError:
-        return {}, ranks
-    return dict(zip(scores, of_scores)), ranks
-
-
 def _mean(values: Iterable[float | None]) -> float | None:
     """Of those that are known."""
     found = [value for value in values if value is not None]
     return float(np.mean(found)) if found else None
-
-
-def _without_path(result: TaskResult, path: Path) -> TaskResult:
-    """The result with a reason that is the same for every measure with the same problem."""
-    reason = (result.reason or "").replace(f"{path}: ", "")
-    if result.reference is not None and not path.is_file():
-        reason = _NO_FILE
-    return replace(result, reason=reason)

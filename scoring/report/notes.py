@@ -8,12 +8,13 @@ not show. Measures, and tasks, with the same problem share a line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+from scoring.files import listed
 from scoring.report.leaderboard import Leaderboard
 from scoring.spread import spread_warning
 
-_NAMED = 5  # names listed in a note, at most
+_MODELS = 5  # failed models that are named
 
 PARTIAL = "not scored on all tasks: its average covers fewer tasks"
 
@@ -22,9 +23,9 @@ def notes(board: Leaderboard) -> tuple[str, ...]:
     """All notes, the most general first."""
     found = [*board.beside, *board.run.problems]
     if board.not_run:
-        found.append(f"not run, so no average covers all tasks: {_listed(board.not_run)}")
+        found.append(f"not run, so no average covers all tasks: {listed(board.not_run)}")
     if board.outdated:
-        found.append(f"combined before its measures were run again: {_listed(board.outdated)}")
+        found.append(f"combined before its measures were run again: {listed(board.outdated)}")
     tasks_of: dict[str, list[str]] = {}
     for task in board.tasks:
         for text in (*_of_task(board, task), *_failed_models(board, task), *_scores(board, task)):
@@ -36,7 +37,7 @@ def notes(board: Leaderboard) -> tuple[str, ...]:
         found.append(f"{'all tasks' if is_of_all else ', '.join(tasks)}: {text}")
     unknown = {task for row in board.rows for task in row.scores.without_reference}
     if unknown:
-        found.append(f"predictions without a reference: {_listed(sorted(unknown))}")
+        found.append(f"predictions without a reference: {listed(sorted(unknown))}")
     return tuple(found)
 
 
@@ -56,14 +57,14 @@ def _failed_models(board: Leaderboard, task: str) -> Iterator[str]:
         for model, record in board.run.of_task(task).items()
     }
     failed = {model: errors for model, errors in failed.items() if errors}
-    for model, errors in list(failed.items())[:_NAMED]:
+    for model, errors in list(failed.items())[:_MODELS]:
         measures_of: dict[str, list[str]] = {}
         for measure, error in errors.items():
             measures_of.setdefault(error, []).append(measure)
         for error, names in measures_of.items():
-            yield f"{model} failed for {_listed(names)}: {error}"
-    if len(failed) > _NAMED:
-        yield f"{len(failed) - _NAMED} more models failed"
+            yield f"{model} failed for {listed(names)}: {error}"
+    if len(failed) > _MODELS:
+        yield f"{len(failed) - _MODELS} more models failed"
 
 
 def _scores(board: Leaderboard, task: str) -> Iterator[str]:
@@ -73,17 +74,11 @@ def _scores(board: Leaderboard, task: str) -> Iterator[str]:
         if reason is not None:
             measures.setdefault(reason, []).append(row.measure)
     for reason, names in measures.items():
-        yield f"no score for {_listed(names)}: {reason}"
+        yield f"no score for {listed(names)}: {reason}"
     ranked = board.ranked(task)
     unsure = [measure for measure, entry in ranked if entry.interval is None]
     if unsure and board.replicates and task not in board.few:
-        yield f"too few models for an interval: {_listed(unsure)}"
+        yield f"too few models for an interval: {listed(unsure)}"
     backwards = [measure for measure, entry in ranked if (entry.kendall or 0.0) < 0]
     if backwards:
-        yield f"ranked backwards (Kendall's tau is negative): {_listed(backwards)}"
-
-
-def _listed(names: Iterable[str]) -> str:
-    every = list(names)
-    more = len(every) - _NAMED
-    return ", ".join(every[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+        yield f"ranked backwards (Kendall's tau is negative): {listed(backwards)}"

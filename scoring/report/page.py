@@ -47,7 +47,7 @@ def report_page(
         style=_file("style.css"),
         lead=_lead(board),
         facts=_facts(board),
-        notes=_notes(board),
+        notes=_notes(notes(board)),
         sections="\n".join(f"<section>{section}</section>" for section in sections),
     )
 
@@ -66,13 +66,12 @@ def runs_page(found: Evaluation) -> str:
         )
     numbers = {"runs": len(runs.gap), "hyperparameters": len(runs.hparams)}
     numbers["measures"] = len(runs.measures)
-    facts = "".join(f"<div><dt>{name}</dt><dd>{n:,}</dd></div>" for name, n in numbers.items())
     return Template(_file("page.html")).substitute(
         title=escape(f"Generalization measures on {runs.name}"),
         style=_file("style.css"),
         lead=lead,
-        facts=f'<dl class="facts">{facts}</dl>',
-        notes=_list(tuple(evaluation_notes(found))),
+        facts=_definitions(numbers),
+        notes=_notes(tuple(evaluation_notes(found))),
         sections=f"<section>{robust_section(found)}</section>",
     )
 
@@ -102,21 +101,18 @@ def _lead(board: Leaderboard) -> str:
 def _facts(board: Leaderboard) -> str:
     models = sum(len(board.references[t].ids) for t in board.tasks if t in board.references)
     numbers = {"model": models, "task": len(board.tasks), "measure": len(board.rows)}
-    pairs = "".join(
-        f"<div><dt>{name}{'' if n == 1 else 's'}</dt><dd>{n:,}</dd></div>"
-        for name, n in numbers.items()
-    )
+    return _definitions({f"{name}{'' if n == 1 else 's'}": n for name, n in numbers.items()})
+
+
+def _definitions(numbers: Mapping[str, int]) -> str:
+    pairs = "".join(f"<div><dt>{name}</dt><dd>{n:,}</dd></div>" for name, n in numbers.items())
     return f'<dl class="facts">{pairs}</dl>'
 
 
-def _notes(board: Leaderboard) -> str:
-    return _list(notes(board))
-
-
-def _list(found: Sequence[str]) -> str:
-    if not found:
+def _notes(lines: Sequence[str]) -> str:
+    if not lines:
         return ""
-    return f'<aside class="notes"><h2>Before you trust a number</h2>{items(found)}</aside>'
+    return f'<aside class="notes"><h2>Before you trust a number</h2>{items(lines)}</aside>'
 
 
 def _averages(board: Leaderboard) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from scoring.errors import ScoringError
 from scoring.kit.reference import Reference
-from scoring.report.leaderboard import Leaderboard, Row, leaderboard
+from scoring.report.leaderboard import Leaderboard, Row, best_first, leaderboard
 
 REFERENCE = "reference"
 
@@ -37,13 +37,12 @@ def beside_published(
     published = leaderboard(folder / REFERENCE, folder, replicates=replicates, step=step)
     _check_tasks(board, published, label)
     rows = [*board.rows, *(_labelled(row, label) for row in published.rows)]
-    rows.sort(key=lambda row: (-len(row.scores.scored), -row.scores.average, row.measure))
     others = [
         task
         for task in board.tasks
         if not _same_networks(board.references[task], published.references[task])
     ]
-    return replace(board, rows=tuple(rows), beside=(_remark(label, published, others),))
+    return replace(board, rows=best_first(rows), beside=(_remark(label, published, others),))
 
 
 def _check_tasks(board: Leaderboard, published: Leaderboard, label: str) -> None:

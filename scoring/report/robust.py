@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 
 from scoring.markup import Column, number, table
@@ -85,7 +86,7 @@ def _bars(found: Evaluation) -> Figure:
     height = 1.9 + 0.62 * rows + name_room(found.measures)
     robust = summarize(table.errors[best]).maximum or 0.0
     return draw(
-        lambda ax: plot_sign_errors(found, ax),
+        partial(plot_sign_errors, found),
         alt=f"{found.runs.name}: sign-errors of {measures} measures over all environments and by "
         f"hyperparameter; {found.measures[best]}, the best on average, has a maximum of "
         f"{robust:.2f}",
@@ -103,7 +104,7 @@ def _triangles(found: Evaluation) -> list[Figure]:
     shown = [name for name, values in zip(found.runs.hparams, found.runs.values) if len(values) > 2]
     return [
         draw(
-            lambda ax, name=name: plot_triangle(found, best, name, ax),  # type: ignore[misc]
+            partial(plot_triangle, found, best, name),
             alt=f"{found.runs.name}: sign-errors of {best} by pairs of values of {name}",
             caption=f"Sign-errors of {best} where {name} changes between two values.",
             size=(4.0, 3.2),

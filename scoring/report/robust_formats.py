@@ -6,12 +6,10 @@ it is in the gap's own unit.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import Any
 
-from scoring.report.sheets import Cell, Sheet
+from scoring.report.sheets import Cell, Sheet, csv_text
 from scoring.robust.board import evaluation_notes
 from scoring.robust.evaluation import Evaluation, records
 from scoring.robust.families import Summary, hparam_families, summarize
@@ -30,11 +28,8 @@ def robust_sheets(found: Evaluation) -> tuple[Sheet, ...]:
 
 def robust_csv(found: Evaluation) -> str:
     """One line per measure, quantity and family of environments."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(robust_records(found))
-    return text.getvalue()
+    rows = ([record[name] for name in _COLUMNS] for record in robust_records(found))
+    return csv_text(_COLUMNS, rows)
 
 
 def robust_json(found: Evaluation) -> str:

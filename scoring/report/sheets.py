@@ -1,7 +1,9 @@
-"""A titled table of cells, and its Markdown."""
+"""A titled table of cells, and tables as Markdown and as CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Union
@@ -30,6 +32,15 @@ def markdown(sheets: Iterable[Sheet], remarks: Sequence[str]) -> str:
         parts.append(f"**{_markdown_cell(sheet.title)}**\n\n{table}\n")
     below = "".join(f"- {_markdown_cell(remark)}\n" for remark in remarks)
     return "\n".join([*parts, below] if below else parts)
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Rows as CSV below the names of their columns; None is an empty cell."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def _markdown_cell(cell: Cell) -> str:

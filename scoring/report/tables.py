@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from scoring.cmi import SetScore, cmi
-from scoring.errors import ScoringError
+from scoring.cmi import SetScore, cmi_score
+from scoring.errors import if_defined
 from scoring.markup import MISSING, Column, number, shaded, table
 from scoring.report import published
 from scoring.report.derived import signed_or_combined
+from scoring.report.entries import Entry
 from scoring.report.formats import exact
-from scoring.report.leaderboard import Entry, Leaderboard, Row
+from scoring.report.leaderboard import Leaderboard, Row
 
 _NOT_LEGIBLE = '<span class="missing" title="not legible in our copy">&middot;</span>'
 
@@ -112,12 +113,10 @@ def _ours(board: Leaderboard) -> dict[tuple[str | None, int], str]:
             of_row = row.measure and signed_or_combined(values, row.measure, task)
             if of_row is None or isinstance(of_row, str):
                 continue
-            try:
-                score = cmi(reference.codes, reference.gap, of_row).score
-            except ScoringError:
-                continue
-            ours = f'<span class="ours">ours {100 * score:.2f}</span>'
-            found[row.measure, known.number] = ours
+            score = if_defined(cmi_score, reference.codes, reference.gap, of_row)
+            if score is not None:
+                ours = f'<span class="ours">ours {100 * score:.2f}</span>'
+                found[row.measure, known.number] = ours
     return found
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from html import escape
 
 from scoring.kit.reference import Reference
+from scoring.report.entries import Entry
 from scoring.report.explain import explained, most_explaining
 from scoring.report.figures import Figure, draw, figures
-from scoring.report.leaderboard import Entry, Leaderboard
+from scoring.report.leaderboard import Leaderboard
 from scoring.report.plots import name_room, plot_leaderboard, plot_pairs, plot_scatter
 from scoring.report.published import published_scores
 from scoring.report.robust import robust_section

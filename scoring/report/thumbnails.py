@@ -11,9 +11,9 @@ from html import escape
 import numpy as np
 
 from scoring.kit.reference import Reference
+from scoring.report.entries import Entry
 from scoring.report.explain import most_explaining
 from scoring.report.figures import Figure
-from scoring.report.leaderboard import Entry
 
 _WIDTH, _HEIGHT, _MARGIN = 180, 110, 6
 _SERIES = 6  # colours that the page has

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from scoring.errors import ScoringError
+from scoring.errors import ScoringError, if_defined
 from scoring.rank import Granulated, kendall
 from scoring.robust.families import (
     ALL,
@@ -117,7 +117,7 @@ def evaluate(
         },
         baseline={family: baseline(of, runs.gap) for family, of in members.items()},
         granulated=unfiltered.granulated(runs.hparams),
-        kendall=tuple(_kendall(runs, name) for name in runs.measures),
+        kendall=tuple(if_defined(kendall, runs.gap, values) for values in runs.measures.values()),
     )
 
 
@@ -159,10 +159,3 @@ def _named(runs: Runs, family: Family) -> tuple[str, Any, Any]:
         return runs.hparams[family.hparam], None, None
     low, high = (runs.values[family.hparam][code] for code in family.values)
     return runs.hparams[family.hparam], low, high
-
-
-def _kendall(runs: Runs, measure: str) -> float | None:
-    try:
-        return kendall(runs.gap, runs.measures[measure])
-    except ScoringError:  # a constant measure
-        return None

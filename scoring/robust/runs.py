@@ -16,7 +16,6 @@ Columns `is.<criterion>` hold True or False. What the authors' `load_data` does 
 from __future__ import annotations
 
 import csv
-import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring.errors import ScoringError
+from scoring.files import did_you_mean
 
 HPARAM, MEASURE, CRITERION, GAP = "hp.", "complexity.", "is.", "gen.gap"
 
@@ -55,12 +55,8 @@ class Runs:
         for name in measures:
             known = name if name in self.measures else name.removeprefix("-")
             if known not in self.measures:
-                close = difflib.get_close_matches(known, self.measures)
-                hint = "did you mean " + " or ".join(close) + "?" if close else ""
-                raise ScoringError(
-                    f"{self.name} has no measure {name!r}: "
-                    f"{hint or 'there are ' + ', '.join(self.measures)}"
-                )
+                hint = did_you_mean(known, self.measures)
+                raise ScoringError(f"{self.name} has no measure {name!r}: {hint}")
             chosen[name] = self.measures[known] if known == name else -self.measures[known]
         return replace(self, measures=chosen)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -55,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Writes the predictor and prints how well it does."""
     from scoring.errors import ScoringError
-    from scoring.files import write_whole
+    from scoring.files import write_json
     from scoring.learning import common_options, judge, read_known_tasks
     from scoring.predictor_fit import Form, learn
     from starting_kit_adapter.terminal.board import find_reference
@@ -75,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     judged = judge(tasks, measures)
     options = common_options(args.runs, measures)
     predictor = replace(learn(tasks, Form(tuple(measures))), options=options)
-    write_whole(args.output, json.dumps(predictor.to_json(), indent=1) + "\n")
+    write_json(args.output, predictor.to_json())
     print(_table(judged))
     weights = " + ".join(f"{w:.3g} {name}" for name, w in zip(measures, predictor.weights) if w)
     print(f"gap = {predictor.intercept:.3g} + {weights or 'nothing: no measure helps'}")

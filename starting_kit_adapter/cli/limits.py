@@ -80,7 +80,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    import json
 
     if args.grid is not None:
         return _build(args)
@@ -90,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     from ingestion.quiet import import_tensorflow
     from ingestion.run.budget import COMPETITION_SECONDS
     from ingestion.run.chosen import choose_measures, left_out_of_all
-    from scoring.files import write_whole
+    from scoring.files import write_json
 
     tasks = find_corpus(args.corpus).select(args.tasks)
     selected = {task: _models(task, args.models, args.max_models) for task in tasks}
@@ -127,7 +126,7 @@ def run(args: argparse.Namespace) -> int:
         print("\n" + report.assumptions(machine, devices))
     if args.json is not None:
         content = report.to_json(costs, time_limit, machine, devices)
-        write_whole(args.json, json.dumps(content, indent=1) + "\n")
+        write_json(args.json, content)
     return 0 if report.fits(costs, time_limit) else 1
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -157,7 +156,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write(folder: Path, settings: dict[str, Any], reports: dict[str, Report]) -> None:
-    from scoring.files import write_whole
+    from scoring.files import write_json
     from starting_kit_adapter.diagnose.overfit import plots
     from starting_kit_adapter.diagnose.overfit.words import p_by_error
     from starting_kit_adapter.terminal.figures import save
@@ -170,7 +169,7 @@ def _write(folder: Path, settings: dict[str, Any], reports: dict[str, Report]) -
             for tested, split, value in p_by_error(reports)
         ],
     }
-    write_whole(folder / "overfit.json", json.dumps(content, indent=1) + "\n")
+    write_json(folder / "overfit.json", content)
     for split, report in reports.items():
         save(plots.figure8(report), folder / f"figure8_{split}")
     if all(len(report.examinations) > 1 for report in reports.values()):

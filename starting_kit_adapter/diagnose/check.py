@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import tensorflow as tf
@@ -18,10 +18,9 @@ from pgdl_measures.errors import PgdlError
 from pgdl_measures.network.compiled import network
 from scoring.cmi import cmi
 from scoring.errors import ScoringError
+from scoring.files import listed
 from scoring.kit.reference import Reference, read_reference
 from scoring.spread import spread_warning
-
-SHOWN = 5  # cells or ids listed in one line
 
 
 @dataclass
@@ -112,11 +111,11 @@ def _check_reference(task: Task, found: TaskCheck) -> Reference | None:
     found.grid = "x".join(map(str, reference.sizes))
     if reference.missing_cells:
         found.grid += f", {len(reference.missing_cells)} missing"
-        found.warnings.append(f"cells without a model: {_some(reference.missing_cells)}")
+        found.warnings.append(f"cells without a model: {listed(reference.missing_cells)}")
     repeats = set(Counter(map(tuple, reference.codes.tolist())).values())
     if len(repeats) > 1:
         found.grid += f", {len(reference.doubled_cells)} doubled"
-        found.warnings.append(f"cells with several models: {_some(reference.doubled_cells)}")
+        found.warnings.append(f"cells with several models: {listed(reference.doubled_cells)}")
     elif reference.is_complete:
         (each,) = repeats
         found.grid += ", complete" if each == 1 else f", complete, {each} models per cell"
@@ -129,7 +128,7 @@ def _check_reference(task: Task, found: TaskCheck) -> Reference | None:
         (set(reference.ids), set(task.model_ids), "in model_configs.json but not in the corpus"),
     ):
         if here - there:
-            found.problems.append(f"{where}: {_some(sorted(here - there))}")
+            found.problems.append(f"{where}: {listed(sorted(here - there))}")
     warning = spread_warning(reference.train_acc)
     if warning:
         found.warnings.append(warning)
@@ -146,8 +145,3 @@ def _compare(check: ModelCheck, examples: int) -> str:
         f"recorded train accuracy {check.recorded:.4f}, recomputed {check.recomputed:.4f} on "
         f"{examples} examples"
     )
-
-
-def _some(items: Sequence[object]) -> str:
-    more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
-    return ", ".join(map(str, items[:SHOWN])) + more

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from dataclasses import asdict
 from html import escape
@@ -11,7 +9,7 @@ from typing import Any
 
 from pgdl_measures.ranking.result import Ranking, Row
 from scoring.markup import Column, items, page, table
-from scoring.report.sheets import Sheet, markdown
+from scoring.report.sheets import Sheet, csv_text, markdown
 
 _TITLES = {
     "accuracy": "Models by predicted test accuracy",
@@ -39,12 +37,8 @@ def to_markdown(ranking: Ranking) -> str:
 def to_csv(ranking: Ranking) -> str:
     """A line per model, numbers in full."""
     rows = [_numbers(row) for row in ranking.rows]
-    file = io.StringIO()
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    writer = csv.DictWriter(file, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return file.getvalue()
+    return csv_text(columns, ([row.get(name) for name in columns] for row in rows))
 
 
 def to_json(ranking: Ranking) -> str:

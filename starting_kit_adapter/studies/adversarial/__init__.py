@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -62,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
     import_tensorflow()
     from pgdl_measures.adversarial.synthetic import DEPENDENT, INDEPENDENT
-    from scoring.files import write_whole
+    from scoring.files import write_json
     from starting_kit_adapter.studies.adversarial import plots
     from starting_kit_adapter.studies.adversarial.findings import beside_the_paper, find
     from starting_kit_adapter.terminal.figures import save
@@ -90,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         "comparison": [dict(zip(HEADERS, row)) for row in rows],
         "experiments": {name: findings.to_json() for name, findings in found.items()},
     }
-    write_whole(folder / "study.json", json.dumps(content, indent=1) + "\n")
+    write_json(folder / "study.json", content)
     save(plots.figure5(found), folder / "figure5")
     save(plots.figure6(found), folder / "figure6")
     print(f"\nwrote {folder} in {duration(time.monotonic() - start)}")

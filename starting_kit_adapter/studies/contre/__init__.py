@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -143,7 +142,7 @@ def _without_test_images(task: Task) -> str | None:
 def _write(
     task: Task, chosen: Sequence[Grid], report: Report, on_test: Report | None, folder: Path
 ) -> dict[str, Correlations]:
-    from scoring.files import write_whole
+    from scoring.files import write_json, write_whole
     from starting_kit_adapter.studies.contre import correlations as c
     from starting_kit_adapter.studies.contre.plots import save_figure, save_scatter
 
@@ -168,7 +167,7 @@ def _write(
             for figure, column in (("figure2", ACCURACY), ("figure6", FISHER)):
                 if column in part.grid.columns:
                     save_scatter(part, column, folder / figure)
-    write_whole(folder / "study.json", json.dumps(study, indent=1) + "\n")
+    write_json(folder / "study.json", study)
     print(f"\nwrote {folder}")
     return found
 

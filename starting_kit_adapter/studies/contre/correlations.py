@@ -7,8 +7,6 @@ are negated back.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +16,7 @@ from scoring.errors import if_defined
 from scoring.kit.reference import Reference
 from scoring.partial import partial_spearman
 from scoring.rank import spearman
+from scoring.report.sheets import csv_text
 from starting_kit_adapter.studies.contre.settings import Grid
 from starting_kit_adapter.terminal.text import table
 
@@ -103,14 +102,14 @@ def to_text(correlations: Correlations) -> str:
 
 def to_csv(correlations: Correlations) -> str:
     """A line per setting."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["row", "column", "measure", "models", "spearman", "partial_spearman"])
-    for (row, column), measure in correlations.grid.cells.items():
-        found = correlations.spearman[row, column], correlations.partial[row, column]
-        texts = ["" if value is None else repr(value) for value in found]
-        writer.writerow([row, column, measure.name, correlations.models, *texts])
-    return file.getvalue()
+    rows = [
+        (
+            *(*cell, measure.name, correlations.models),
+            *(correlations.spearman[cell], correlations.partial[cell]),
+        )
+        for cell, measure in correlations.grid.cells.items()
+    ]
+    return csv_text(("row", "column", "measure", "models", "spearman", "partial_spearman"), rows)
 
 
 def to_json(correlations: Correlations) -> dict[str, object]:

@@ -9,7 +9,6 @@ conditions on the hyperparameters; the group is not one of them.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -100,7 +99,7 @@ def _compute(task: Task, perturbation: str, batches: int, args: argparse.Namespa
 
 
 def _write(scores: Sequence[Scores], args: argparse.Namespace, folder: Path) -> None:
-    from scoring.files import write_whole
+    from scoring.files import write_json, write_whole
     from starting_kit_adapter.studies.invariance.plots import save_figure
     from starting_kit_adapter.studies.invariance.scores import to_json, to_text
     from starting_kit_adapter.studies.invariance.table3 import published_table, to_table
@@ -112,7 +111,7 @@ def _write(scores: Sequence[Scores], args: argparse.Namespace, folder: Path) -> 
     print(f"\n{text}")
     write_whole(folder / "table.txt", text + "\n")
     content = {"threshold": args.threshold, "tasks": [to_json(one) for one in scores]}
-    write_whole(folder / "table.json", json.dumps(content, indent=1) + "\n")
+    write_json(folder / "table.json", content)
     for one in scores:
         save_figure(one, folder / one.task)
     print(f"\nwrote {folder}")

@@ -12,7 +12,7 @@ from ingestion.corpus import Task
 from ingestion.run.loop import Report
 from pgdl_measures.errors import PgdlError
 from pgdl_measures.response_curves.perturbation_curves import available_batches
-from scoring.cmi import cmi
+from scoring.cmi import cmi_score
 from scoring.errors import if_defined
 from scoring.files import model_name, read_json_object
 from scoring.rank import pearson
@@ -120,7 +120,7 @@ def score(task: Task, grouped: Groups, report: Report, *, threshold: float, batc
             MeasureScore(
                 measure,
                 vector,
-                if_defined(lambda vector=vector: cmi(codes, gap, vector).score),
+                if_defined(cmi_score, codes, gap, vector),
                 if_defined(pearson, gap, vector),
             )
         )

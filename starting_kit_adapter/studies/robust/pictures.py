@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,13 +35,13 @@ def draw_all(found: Evaluation, folder: Path) -> None:
     tall = (width, below + 0.7 * rows)
     if found.strongest.kept.any():
         title = "sign-error, 0 to 1 in each frame, by what changes"
-        _draw(lambda ax: plot_sign_errors(found, ax), tall, folder / "figure1", title)
+        _draw(partial(plot_sign_errors, found), tall, folder / "figure1", title)
         best = found.measures[found.order[0]]
         for name, values in zip(runs.hparams, runs.values):
             if len(values) > 2:
                 stem = folder / f"figure2_{name}"
-                _draw(lambda ax, n=name: _triangle(found, best, n, ax), (5.0, 4.0), stem)  # type: ignore[misc]
-    _draw(lambda ax: plot_environments_left(found, ax), (5.0, 3.0), folder / "figure3")
+                _draw(partial(_triangle, found, best, name), (5.0, 4.0), stem)
+    _draw(partial(plot_environments_left, found), (5.0, 3.0), folder / "figure3")
     if found.filtered.kept.any():
         figure, axes = new_figure(len(STATISTICS), 1, (width, 1.5 + 1.5 * len(STATISTICS)))
         for ax, statistic in zip(axes[:, 0], STATISTICS):
@@ -54,10 +55,10 @@ def draw_all(found: Evaluation, folder: Path) -> None:
         size = (width, below + 0.7 * len(of_family))
         stem = folder / f"figure{number}"
         title = f"RMSE of oracles over environments: {family}"
-        _draw(lambda ax, r=of_family: plot_oracles(found.measures, r, ax), size, stem, title)  # type: ignore[misc]
+        _draw(partial(plot_oracles, found.measures, of_family), size, stem, title)
     if found.filtered.weaker.kept.any():
         title = "sign-error, 0 to 1 in each frame, weaker environments"
-        _draw(lambda ax: plot_weaker(found, ax), tall, folder / "figure11", title)
+        _draw(partial(plot_weaker, found), tall, folder / "figure11", title)
 
 
 def _triangle(found: Evaluation, measure: str, hparam: str, ax: Axes) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 
 from scoring.files import write_whole
 from scoring.report.robust_formats import robust_csv, robust_json, robust_sheets
+from scoring.report.sheets import csv_text
 from scoring.robust.board import evaluation_notes
 from scoring.robust.evaluation import Evaluation
 from scoring.robust.failing import failing_environments
@@ -45,13 +44,12 @@ def _refitted(found: Evaluation) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def _failing(found: Evaluation) -> str:
-    lines = io.StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
     hparams = found.runs.hparams
-    writer.writerow(("measure", "sign_error", "n_eff", "varies", "low", "high", *hparams))
+    columns = ("measure", "sign_error", "n_eff", "varies", "low", "high", *hparams)
+    rows = []
     for measure in found.measures:
         for one in failing_environments(found, measure):
             others = (one.others.get(name, "") for name in hparams)
             ends = (one.hparam, one.low, one.high)
-            writer.writerow((measure, one.sign_error, one.n_eff, *ends, *others))
-    return lines.getvalue()
+            rows.append((measure, one.sign_error, one.n_eff, *ends, *others))
+    return csv_text(columns, rows)

@@ -8,7 +8,6 @@ runs, as in Figures 3 to 5.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -125,14 +124,14 @@ def _study(
 
 
 def _write(task: str, found: Sequence[Sensitivity], folder: Path) -> None:
-    from scoring.files import write_whole
+    from scoring.files import write_json, write_whole
     from starting_kit_adapter.studies.sensitivity.plots import save_figure
 
     text = "\n\n".join(map(to_text, found))
     print(f"\n{task}\n\n{text}")
     write_whole(folder / f"{task}.txt", text + "\n")
     content = [{**asdict(one), "recommended": one.recommended} for one in found]
-    write_whole(folder / f"{task}.json", json.dumps(content, indent=1) + "\n")
+    write_json(folder / f"{task}.json", content)
     save_figure(found, folder / task)
     print(f"\nwrote {folder / task}.txt, .json, .svg, .png")
 

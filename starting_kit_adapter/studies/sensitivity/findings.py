@@ -108,13 +108,10 @@ def _value(report: Report, task: str, model: str, measure: str) -> float | None:
 def _score(
     reference: Reference, known: Sequence[int], values: Sequence[float | None]
 ) -> float | None:
-    from scoring.cmi import cmi
-    from scoring.errors import ScoringError
+    from scoring.cmi import cmi_score
+    from scoring.errors import if_defined
 
-    try:
-        return cmi(reference.codes[known], reference.gap[known], values).score  # type: ignore[arg-type]
-    except ScoringError:
-        return None
+    return if_defined(cmi_score, reference.codes[known], reference.gap[known], values)
 
 
 def _mean_and_deviation(values: Sequence[float | None]) -> tuple[float | None, float | None]:
