@@ -22,7 +22,7 @@ from absl import logging
 
 from pgdl_measures.data_forms import read_batches
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.kept import Kept
+from pgdl_measures.tensor_cache import TensorCache
 
 DEFAULT_MAX_BYTES = 2 * 1024**3
 
@@ -50,9 +50,9 @@ class TrainingData:
         return min(self.max_bytes // 4, self._left // 2)
 
     @functools.cached_property
-    def kept(self) -> Kept:
+    def cache(self) -> TensorCache:
         """What is computed from the examples alone, for all networks."""
-        return Kept(self._left // 2)
+        return TensorCache(self._left // 2)
 
     @functools.cached_property
     def seen(self) -> dict[Hashable, list[float]]:

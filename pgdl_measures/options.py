@@ -44,13 +44,16 @@ WORDS: dict[str, tuple[str, ...]] = {
     "stride": ("kept", "ignored"),
 }
 
+# The operations of `perturbations.operations`, which imports TensorFlow.
+RANDAUGMENT = (
+    *("AutoContrast", "Equalize", "Invert", "Rotate", "Posterize", "Solarize", "SolarizeAdd"),
+    *("Color", "Contrast", "Brightness", "Sharpness", "ShearX", "ShearY", "CutoutAbs"),
+    *("TranslateXabs", "TranslateYabs"),
+)
+_SINGLE = ("CenterCrop", "RandomCrop", "RandomFlip", "RandomRotation")
+
 LISTS: dict[str, tuple[str, ...]] = {  # of words: a list, or a text with commas
-    "operations": (
-        *("AutoContrast", "Equalize", "Invert", "Rotate", "Posterize", "Solarize", "SolarizeAdd"),
-        *("Color", "Contrast", "Brightness", "Sharpness", "ShearX", "ShearY", "CutoutAbs"),
-        *("TranslateXabs", "TranslateYabs"),
-        *("CenterCrop", "RandomCrop", "RandomFlip", "RandomRotation"),
-    ),
+    "operations": (*RANDAUGMENT, *_SINGLE),
 }
 
 # A list of numbers. At the magnitude 1 of mixup the second example has replaced the first.
@@ -86,11 +89,6 @@ def check_option(measure: str, option: str, value: Any, default: Any) -> None:
 def split_words(value: str | Sequence[str]) -> list[str]:
     """A list of words that may be given as one text with commas."""
     return [word.strip() for word in value.split(",")] if isinstance(value, str) else list(value)
-
-
-def is_checked(option: str) -> bool:
-    """Whether the values of an option of this name are checked."""
-    return any(option in known for known in (RANGES, WORDS, LISTS, INCREASING))
 
 
 def _number(value: Any, kind: type, low: float, high: float) -> str:

@@ -10,7 +10,8 @@ from kit import kit_model
 
 from ingestion.model_files.models import load_model
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.network.compiled import describe_layers, network
+from pgdl_measures.network.compiled import network
+from pgdl_measures.network.description import describe_layers
 
 pytestmark = pytest.mark.keras2
 

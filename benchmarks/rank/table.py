@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pgdl_measures.ranking.result import Candidate, Ranking, make_ranking
+from pgdl_measures.ranking.make import make_ranking
+from pgdl_measures.ranking.result import Candidate, Ranking
 from pgdl_measures.registry import complexity
 
 

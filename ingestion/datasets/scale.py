@@ -20,7 +20,6 @@ from ingestion.errors import CorpusError
 from pgdl_measures.ranking.concerns import chance_accuracy, near_chance
 from scoring.files import load_json
 
-SCALES = ("auto", "unit", "none")
 WORDS = {
     "unit": "bytes divided by 255",
     "none": "bytes from 0 to 255",

@@ -18,7 +18,6 @@ from ingestion.datasets.npz import has_array, read_arrays
 from ingestion.errors import ZooError, first_line
 
 FORMS = "digits, npz:FILE or tfds:NAME"
-RESIZES = ("square", "short-side")
 _Arrays = tuple[np.ndarray, np.ndarray]
 
 

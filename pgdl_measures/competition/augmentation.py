@@ -23,7 +23,7 @@ from pgdl_measures.base import Subject
 from pgdl_measures.data import check_images
 from pgdl_measures.network.compiled import Network
 from pgdl_measures.norms.sampling import sample
-from pgdl_measures.perturbations.value_range import value_range
+from pgdl_measures.perturbations.value_range import training_range
 
 CHANNELS = (1, 3, 4)
 WEIGHTS = (6.0, 1.0, 2.0, 3.0, 1.0, 12.0, 2.0)
@@ -35,8 +35,7 @@ def augmentation_penalty(subject: Subject, *, examples: int = 2_000, seed: int =
     network = subject.network
     graph = network.graph("augmentation_penalty", lambda: _build(network))
     inputs, labels = sample(subject.data, examples, seed)
-    values = subject.share("value_range", lambda: value_range(subject.data.inputs))
-    return float(graph(inputs, *values, tf.constant(seed))) / len(labels)
+    return float(graph(inputs, *training_range(subject), tf.constant(seed))) / len(labels)
 
 
 def views(images: tf.Tensor, uniform: tf.Tensor) -> list[tf.Tensor]:

@@ -26,6 +26,7 @@ from pgdl_measures.competition.augmentation import CHANNELS
 from pgdl_measures.competition.features import first_output
 from pgdl_measures.data import check_images
 from pgdl_measures.network.compiled import Network
+from pgdl_measures.norms.margin import label_margins
 from pgdl_measures.norms.sampling import sample
 
 _LEAST_NORM = 1e-7
@@ -100,10 +101,7 @@ def _build(network: Network, step: int | None) -> Any:
         with tf.GradientTape() as tape:
             tape.watch(hidden)
             scores = hidden if step is None else network.logits(hidden, step)
-            own = tf.one_hot(labels, network.outputs, on_value=True, off_value=False)
-            right = tf.reduce_sum(tf.where(own, scores, 0.0), axis=-1)
-            other = tf.reduce_max(tf.where(own, scores.dtype.min, scores), axis=-1)
-            ahead = right - other
+            ahead = label_margins(scores, labels)
         count = tf.shape(labels)[0]
         gradient = tf.cast(tape.gradient(ahead, hidden), tf.float32)
         slope = tf.norm(tf.reshape(gradient, [count, -1]), axis=1)

@@ -62,12 +62,9 @@ def contrastive_batches(
         now = slice(start, start + size)
         inputs, labels = tf.gather(data.inputs, rows[now]), tf.gather(data.labels, rows[now])
         if not sampling.is_identity:
-
-            def compute(inputs=inputs, now=now):  # type: ignore[no-untyped-def]
-                return _graph(data.shape)(inputs, *values, *(column[now] for column in draws))
-
             key = ("contrastive", replace(sampling, examples=len(rows)), start, size)
-            inputs = data.kept.get(key, compute)
+            compute = functools.partial(_contrast, inputs, values, draws, now)
+            inputs = data.cache.get(key, compute)
         yield inputs, labels
 
 
@@ -79,6 +76,11 @@ def chosen_rows(total: int, sampling: Sampling) -> np.ndarray:
         raise MeasureError(f"{sampling.examples} examples were asked for; expected at least one")
     chosen = np.random.default_rng(sampling.seed).choice(total, sampling.examples, replace=False)
     return np.sort(chosen)
+
+
+def _contrast(inputs: tf.Tensor, values: ValueRange, draws: Draws, now: slice) -> tf.Tensor:
+    """The contrastive inputs of these examples, whose draws are those of the slice `now`."""
+    return _graph(tuple(inputs.shape[1:]))(inputs, *values, *(column[now] for column in draws))
 
 
 @functools.lru_cache(maxsize=8)

@@ -23,7 +23,7 @@ from pgdl_measures.errors import NotFiniteError
 from pgdl_measures.network.compiled import Network
 from pgdl_measures.options import split_words
 from pgdl_measures.perturbations.operations import CHANNELS
-from pgdl_measures.perturbations.value_range import value_range
+from pgdl_measures.perturbations.value_range import training_range
 from pgdl_measures.unperturbed import unperturbed
 
 _FEATURE_BYTES = 1 << 28  # of features that are held at a time
@@ -114,8 +114,7 @@ def _accuracy(subject: Subject, sampling: Sampling) -> float:
 
 
 def _batches(subject: Subject, sampling: Sampling) -> Iterator[tuple[tf.Tensor, tf.Tensor]]:
-    values = subject.share("value_range", lambda: value_range(subject.data.inputs))
-    return contrastive_batches(subject.data, values, sampling)
+    return contrastive_batches(subject.data, training_range(subject), sampling)
 
 
 def _features(network: Network, inputs: tf.Tensor) -> np.ndarray:

@@ -14,17 +14,17 @@ import collections
 import copy
 import math
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
-from pgdl_measures.errors import MeasureError, NotFiniteError
-from pgdl_measures.network.blocks import Block, Step, by_layer, call_name, cut, step
+from pgdl_measures.errors import MeasureError
+from pgdl_measures.network.blocks import Block, Step, by_layer, cut, step
+from pgdl_measures.network.checks import check_input_shape, check_weights
 from pgdl_measures.network.endings import Ending, ending
 from pgdl_measures.network.folding import folded
-from pgdl_measures.network.graph import Call, Graph, has_own_call, read_graph
+from pgdl_measures.network.graph import Call, Graph, has_own_call
+from pgdl_measures.network.reading import read_graph
 from pgdl_measures.network.rebuild import architecture, as_it_is, lend, own_layers, rebuilt
 
 # Numbers in the widest activation of a forward pass. A processor is fastest where they stay in its
@@ -38,7 +38,8 @@ _layers = tf.keras.layers
 class Network:
     """The chain of one architecture with the weights of the model that was bound last.
 
-    `steps` lead from one cut to the next; `layers` are the same steps by the layers of the papers.
+    `steps` lead from one cut to the next; `layers` are the numbers of the steps that make up each
+    layer of the papers.
     """
 
     def __init__(self, graph: Graph, input_shape: tuple[int, ...]) -> None:
@@ -47,8 +48,9 @@ class Network:
         self._graphs: dict[Hashable, Any] = {}
         self._ways: dict[tuple[int, int], Any] = {}
         self._parts = cut(graph)
+        self._cuts = [*(source for _, source, _ in self._parts), graph.output]
         self.steps: list[Step] = [step(*part) for part in self._parts]
-        self._groups = by_layer([calls for calls, _, _ in self._parts])
+        self.layers: list[list[int]] = by_layer([calls for calls, _, _ in self._parts])
         self.shapes: dict[int, tuple[int, ...]] = {}  # of the tensors, by their numbers
         self._types, widest, outputs = self._try_out()
         self.ending: Ending = ending(self.steps, outputs)
@@ -65,7 +67,7 @@ class Network:
         widest = 1
         for call in self.graph_of_calls.calls:
             call.run(values)
-            if isinstance(getattr(call.operation, "layer", None), tf.keras.Model):
+            if isinstance(call.layer, tf.keras.Model):
                 # What it computes inside is unknown: count a layer of 64 features.
                 widest = max(widest, 64 * math.prod(self.input_shape[:-1]))
         self.shapes = {number: tuple(x.shape[1:]) for number, x in values.items()}
@@ -75,15 +77,14 @@ class Network:
                 f"the model's outputs have shape {list(outputs)} for an example; expected "
                 "[classes], one number for each class"
             )
-        cuts = [*(source for _, source, _ in self._parts), self.graph_of_calls.output]
-        types = [values[tensor].dtype for tensor in cuts]
+        types = [values[tensor].dtype for tensor in self._cuts]
         computed = [int(tf.size(x)) for number, x in values.items() if number]
         return types, max([widest, *computed]), values[self.graph_of_calls.output]
 
     def check_mixable(self, layer: int = 0) -> None:
         """Raises where x^(layer) are token ids: the mean of two ids is another word's id."""
         if layer == 0 and any(
-            type(getattr(call.operation, "layer", None)).__name__ == "Embedding"
+            type(call.layer).__name__ == "Embedding"
             for call in self.graph_of_calls.calls
             if 0 in call.inputs
         ):
@@ -92,21 +93,15 @@ class Network:
                 "later layer, such as manifold_mixup or gi_intra_l1"
             )
 
-    @property
-    def layers(self) -> list[list[Step]]:
-        """The steps of each layer."""
-        return [[self.steps[number] for number in group] for group in self._groups]
+    def layer_calls(self) -> list[list[Call]]:
+        """The calls that make up each layer."""
+        return [[call for step in steps for call in self._parts[step][0]] for steps in self.layers]
 
     def layer_configs(self) -> list[list[dict[str, Any]]]:
         """The configurations of the Keras layers that make up each layer."""
         return [
-            [
-                call.operation.layer.get_config()
-                for number in group
-                for call in self._parts[number][0]
-                if isinstance(getattr(call.operation, "layer", None), _layers.Layer)
-            ]
-            for group in self._groups
+            [call.layer.get_config() for call in calls if isinstance(call.layer, _layers.Layer)]
+            for calls in self.layer_calls()
         ]
 
     def with_steps(self, wrap: Callable[[Step], Step]) -> Network:
@@ -118,34 +113,32 @@ class Network:
 
     def entry(self, layer: int) -> int:
         """The index of the step that takes x^(layer): 0 is the input."""
-        if not 0 <= layer < len(self._groups):
+        if not 0 <= layer < len(self.layers):
             raise MeasureError(
                 f"layer {layer} is past the end: this network can be entered at 0 to "
-                f"{len(self._groups) - 1}"
-                + ("" if len(self._groups) > 1 else f", because {self._uncut()}")
+                f"{len(self.layers) - 1}"
+                + ("" if len(self.layers) > 1 else f", because {self._uncut()}")
             )
-        return self._groups[layer][0]
+        return self.layers[layer][0]
 
     def _uncut(self) -> str:
         """Why there is no layer after the input."""
         for call in self.graph_of_calls.calls:
-            layer = getattr(call.operation, "layer", None)
-            if isinstance(layer, _layers.Layer) and has_own_call(layer):
+            if isinstance(call.layer, _layers.Layer) and has_own_call(call.layer):
                 return (
-                    f"the `call` of {type(layer).__name__} does not run on symbolic inputs, which "
-                    "would show its layers; Keras 3 takes keras.ops there, but not TensorFlow's "
+                    f"the `call` of {type(call.layer).__name__} does not run on symbolic inputs, "
+                    "which would show its layers; Keras 3 takes keras.ops there, but not TensorFlow's "
                     "functions"
                 )
         return "nothing in it is a cut of all paths"
 
     def layer_shape(self, layer: int) -> tuple[int, ...]:
         """The shape of x^(layer) for one example."""
-        return self.shapes[self._parts[self.entry(layer)][1]]
+        return self.step_shape(self.entry(layer))
 
     def step_shape(self, number: int) -> tuple[int, ...]:
         """The shape for one example of what that step takes; of the outputs after the last one."""
-        cuts = [*(source for _, source, _ in self._parts), self.graph_of_calls.output]
-        return self.shapes[cuts[number]]
+        return self.shapes[self._cuts[number]]
 
     def affine_steps(self, start: int) -> int:
         """How many steps from `start` on are affine, and so commute with interpolation."""
@@ -171,7 +164,7 @@ class Network:
                 x = one(x)
             return x
         if (start, stop) not in self._ways:
-            shape = [None, *self.shapes[self._parts[start][1]]]
+            shape = [None, *self.step_shape(start)]
 
             @tf.function(input_signature=[tf.TensorSpec(shape, self._types[start])])
             def way(x: tf.Tensor) -> tf.Tensor:
@@ -201,8 +194,7 @@ class Network:
         """The step with the last layer that has a kernel, and the tensor that it takes."""
         for number in reversed(range(len(self._parts))):
             for call in reversed(self._parts[number][0]):
-                layer = getattr(call.operation, "layer", None)
-                if any(hasattr(layer, name) for name in ("kernel", "pointwise_kernel")):
+                if any(hasattr(call.layer, name) for name in ("kernel", "pointwise_kernel")):
                     return number, call.inputs[0]
         raise MeasureError(
             "the model has no dense or convolutional layer whose inputs could be its features"
@@ -239,8 +231,8 @@ def network(
     A model that runs as it is keeps the graphs that were traced for it only where the network that
     was made of it before is given as `known`.
     """
-    _check_input_shape(model, input_shape)
-    _check_weights(model)
+    check_input_shape(model, input_shape)
+    check_weights(model)
     graph = read_graph(model, input_shape)
     try:
         key = architecture(graph, input_shape)
@@ -255,56 +247,3 @@ def network(
         found = known or Network(as_it_is(graph), input_shape)
     found.bind(model, graph)
     return found
-
-
-@dataclass(frozen=True)
-class LayerDescription:
-    """One layer of the papers, as `pgdl ls layers` shows it."""
-
-    number: int  # l; 0 is the input
-    computes: str  # the classes of the Keras layers, in their order
-    name: str  # of the last of them in the model
-    shape: tuple[int, ...]  # of x^(l) for one example
-
-
-def describe_layers(
-    model: tf.keras.Model, input_shape: tuple[int, ...] | None = None
-) -> list[LayerDescription]:
-    """The layers of a model at which it can be entered, from 0, the input, and its outputs."""
-    shape = tuple(model.input_shape[1:]) if input_shape is None else input_shape
-    net = Network(as_it_is(read_graph(model, shape)), shape)
-    found = [LayerDescription(0, "input", "", shape)]
-    for number, group in enumerate(net._groups, start=1):
-        calls = [call for part in group for call in net._parts[part][0]]
-        names = [call_name(call) for call in calls]
-        counted = collections.Counter(names)
-        computes = [n if c == 1 else f"{c} {n}" for n, c in counted.items()]
-        last = getattr(getattr(calls[-1].operation, "layer", None), "name", "")
-        found.append(
-            LayerDescription(
-                number, " + ".join(computes), last, net.shapes[net._parts[group[-1]][2]]
-            )
-        )
-    return found
-
-
-def _check_weights(model: tf.keras.Model) -> None:
-    """NaN must not get into a network: a relu may make numbers of it."""
-    for weight, array in zip(model.weights, model.get_weights()):
-        if not np.isfinite(array).all():
-            raise NotFiniteError(f"the model's weights {weight.name} are NaN or infinite")
-
-
-def _check_input_shape(model: tf.keras.Model, input_shape: tuple[int, ...]) -> None:
-    try:
-        expected = tuple(model.input_shape)[1:]
-    except (AttributeError, ValueError, TypeError):  # not built, or with several inputs
-        return
-    if isinstance(model.input_shape, (list, dict)):
-        return  # several inputs, which the graph's reader refuses
-    if len(expected) != len(input_shape) or any(
-        e is not None and e != found for e, found in zip(expected, input_shape)
-    ):
-        raise MeasureError(
-            f"the dataset's inputs have shape {list(input_shape)}; the model takes {list(expected)}"
-        )

@@ -27,7 +27,7 @@ from pgdl_measures.norms.layer_norms import distances
 from pgdl_measures.norms.sigma import EPSILON, perturbation_size
 
 Vector = np.ndarray  # of all fused kernels
-Measure = Callable[..., float]
+Formula = Callable[..., float]
 
 
 def _weights(subject: Subject) -> Vector:
@@ -42,10 +42,10 @@ def _distance(subject: Subject) -> Vector:
 
 def _measure(
     *vectors: Callable[[Subject], Vector], magnitude_aware: bool = False
-) -> Callable[[Measure], Measure]:
+) -> Callable[[Formula], Callable[..., float]]:
     """Makes a measure, with the options of the search, of a formula in m, sigma and vectors."""
 
-    def measure_of(formula: Measure) -> Measure:
+    def measure_of(formula: Formula) -> Callable[..., float]:
         def measure(
             subject: Subject,
             *,

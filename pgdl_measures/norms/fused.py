@@ -68,7 +68,7 @@ class FusedNetwork:
         """
         values: dict[int, Any] = {0: x}
         for run in self._runs:
-            layer = getattr(run.call.operation, "layer", None)
+            layer = run.call.layer
             if run.skipped or (not preprocess and isinstance(layer, _PREPROCESSING)):
                 values[run.call.outputs[0]] = values[run.call.inputs[0]]
             elif run.by_layer:

@@ -75,7 +75,7 @@ class Plan:
         unfinished: dict[int, int] = {}  # tensor -> the entry that its batch norm is folded into
         planned: dict[int, list[int]] = {}  # layer -> its entries, for when it is called again
         for call in calls:
-            layer = getattr(call.operation, "layer", None)
+            layer = call.layer
             source, target = call.inputs[0], call.outputs[0]
             before = unfinished.get(source) if uses[source] == 1 else None
             if _is_identity(layer):

@@ -59,9 +59,8 @@ class Geometry:
         if self.transposed:
             shape = [tf.shape(x)[0], *self.input_shape]
             return tf.nn.conv_transpose(x, kernel, shape, self.strides, self.padding)
-        if (
-            self.groups > 1
-        ):  # one by one: the gradient of a grouped convolution does not run on CPUs
+        if self.groups > 1:
+            # One by one: the gradient of a grouped convolution does not run on CPUs.
             parts = zip(tf.split(x, self.groups, -1), tf.split(kernel, self.groups, -1))
             return tf.concat([self._plain(part, own) for part, own in parts], -1)
         return self._plain(x, kernel)

@@ -49,6 +49,13 @@ def margins(subject: Subject, inputs: tf.Tensor, labels: tf.Tensor) -> np.ndarra
     return graph(inputs, labels).numpy()
 
 
+def label_margins(scores: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+    """The margins [n] of scores [n, classes] at these labels; part of a graph."""
+    own = tf.one_hot(labels, tf.shape(scores)[-1], on_value=True, off_value=False)
+    right = tf.reduce_sum(tf.where(own, scores, 0.0), axis=-1)
+    return right - tf.reduce_max(tf.where(own, scores.dtype.min, scores), axis=-1)
+
+
 def _build(network: Network) -> Any:
     @tf.function(
         input_signature=[
@@ -63,11 +70,7 @@ def _build(network: Network) -> Any:
         for i in tf.range(steps):
             tf.autograph.experimental.set_loop_options(parallel_iterations=1)
             now = slice(i * network.forward_batch, (i + 1) * network.forward_batch)
-            scores = network.logits(inputs[now])
-            own = tf.one_hot(labels[now], network.outputs, on_value=True, off_value=False)
-            right = tf.reduce_sum(tf.where(own, scores, 0.0), axis=-1)
-            other = tf.reduce_max(tf.where(own, scores.dtype.min, scores), axis=-1)
-            found = found.write(i, right - other)
+            found = found.write(i, label_margins(network.logits(inputs[now]), labels[now]))
         return found.concat()
 
     return margins

@@ -65,7 +65,7 @@ def _squared_path_norm(subject: Subject) -> float:
 
 def _check(call: Call) -> None:
     """Raises if a call is not a sum of products of weights and inputs."""
-    layer, name = getattr(call.operation, "layer", None), call_name(call)
+    layer, name = call.layer, call_name(call)
     product = len(call.inputs) > 1 and name.lower() in _PRODUCTS
     own = isinstance(layer, tf.keras.layers.Layer) and layer.weights and not is_stock(layer)
     if product or own or name in _WITHOUT_PATHS:

@@ -25,11 +25,7 @@ def log_spec_init_main(
     seed: int = 0,
 ) -> float:
     """log sqrt(prod_i ||W_i||_2^2 sum_j ||W_j - W_j^0||_F^2 / ||W_j||_2^2 / (gamma^2 m)) (12)."""
-    ratios = squared_frobenius(distances(subject)) / squared_spectral(subject, boundary, stride)
-    over_margin = log_prod_of_spec_over_margin(
-        subject, boundary=boundary, stride=stride, examples=examples, seed=seed
-    )
-    return over_margin + 0.5 * float(np.log(ratios.sum()))
+    return _main(subject, distances(subject), boundary, stride, examples, seed)
 
 
 def log_spec_orig_main(
@@ -41,12 +37,7 @@ def log_spec_orig_main(
     seed: int = 0,
 ) -> float:
     """log sqrt(prod_i ||W_i||_2^2 sum_j ||W_j||_F^2 / ||W_j||_2^2 / (gamma^2 m)) (13)."""
-    frobenius = squared_frobenius(fused_network(subject).kernels)
-    ratios = frobenius / squared_spectral(subject, boundary, stride)
-    over_margin = log_prod_of_spec_over_margin(
-        subject, boundary=boundary, stride=stride, examples=examples, seed=seed
-    )
-    return over_margin + 0.5 * float(np.log(ratios.sum()))
+    return _main(subject, fused_network(subject).kernels, boundary, stride, examples, seed)
 
 
 def log_prod_of_spec_over_margin(
@@ -95,3 +86,19 @@ def log_sum_of_spec(subject: Subject, *, boundary: str = "circular", stride: str
     """log sqrt(d (prod_i ||W_i||_2^2)^(1/d) / m) (18)."""
     logs = np.log(squared_spectral(subject, boundary, stride))
     return 0.5 * float(math.log(len(logs)) + logs.mean() - math.log(subject.data.total))
+
+
+def _main(
+    subject: Subject,
+    numerators: list[np.ndarray],
+    boundary: str,
+    stride: str,
+    examples: int,
+    seed: int,
+) -> float:
+    """log sqrt(prod_i ||W_i||_2^2 sum_j ||V_j||_F^2 / ||W_j||_2^2 / (gamma^2 m)), V numerators."""
+    ratios = squared_frobenius(numerators) / squared_spectral(subject, boundary, stride)
+    over_margin = log_prod_of_spec_over_margin(
+        subject, boundary=boundary, stride=stride, examples=examples, seed=seed
+    )
+    return over_margin + 0.5 * float(np.log(ratios.sum()))

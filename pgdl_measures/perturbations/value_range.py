@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from pgdl_measures.base import Subject
+
 
 class ValueRange(NamedTuple):
     """The values of black and white, per channel."""
@@ -25,6 +27,11 @@ def value_range(inputs: tf.Tensor) -> ValueRange:
     """The range of the training inputs [examples, h, w, c]."""
     axes = list(range(inputs.shape.rank - 1))
     return ValueRange(tf.reduce_min(inputs, axes), tf.reduce_max(inputs, axes))
+
+
+def training_range(subject: Subject) -> ValueRange:
+    """The range of a subject's training inputs, computed once."""
+    return subject.share("value_range", lambda: value_range(subject.data.inputs))
 
 
 def to_levels(inputs: tf.Tensor, values: ValueRange) -> tf.Tensor:

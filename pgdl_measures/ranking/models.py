@@ -10,9 +10,10 @@ from pgdl_measures.accuracy import accuracy
 from pgdl_measures.base import Dataset, Measure, Subject
 from pgdl_measures.errors import PgdlError
 from pgdl_measures.ranking.concerns import chance_accuracy
+from pgdl_measures.ranking.make import make_ranking
 from pgdl_measures.ranking.predictions import check_scale
 from pgdl_measures.ranking.recommended import SEEDS, recommended, variants
-from pgdl_measures.ranking.result import Candidate, Ranking, make_ranking
+from pgdl_measures.ranking.result import Candidate, Ranking
 from pgdl_measures.registry import complexity
 from pgdl_measures.several import measured, with_shared_options
 

@@ -21,14 +21,14 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from absl import logging
 
 from pgdl_measures.accuracy import NAN_OUTPUTS
 from pgdl_measures.data import TrainingData
-from pgdl_measures.errors import MeasureError, NotFiniteError
+from pgdl_measures.errors import NotFiniteError
 from pgdl_measures.network.compiled import Network
-from pgdl_measures.perturbations.mixup import PAIRINGS, Pairs, draw_batches, draw_pairs
+from pgdl_measures.perturbations.mixup import Pairs, draw_batches, draw_pairs
 from pgdl_measures.response_curves import statistics
+from pgdl_measures.response_curves.checks import check_mixup, check_pairs
 from pgdl_measures.unperturbed import Unperturbed
 
 
@@ -78,7 +78,7 @@ def mixup_curve(
     the layer itself, pair by pair and at magnitude 0 too, for comparison. `unperturbed` has
     predictions that other curves have needed.
     """
-    _check(data, magnitudes, pairing, batches, batch_size)
+    check_mixup(data, magnitudes, pairing, batches, batch_size)
     network.check_mixable(layer)
     entry = network.entry(layer)
     meet = entry + network.affine_steps(entry) if hoist else entry
@@ -122,7 +122,7 @@ def mixup_curve(
     else:
         correct, pairs = run(alphas, salt=0)
     if not skip:
-        _check_pairs(pairs, data, pairing)
+        check_pairs(pairs, data, pairing)
     return Curve(alphas, correct[skip:], pairs[skip:])
 
 
@@ -191,7 +191,12 @@ def _build(network: Network, meet: int, once: bool) -> Any:
                 start = reached(tf.gather(rows, first[now]))
                 way = reached(tf.gather(rows, second[now])) - start
 
-            def respond(alpha, start=start, way=way, label=label):  # type: ignore[no-untyped-def]
+            def respond(
+                alpha: tf.Tensor,
+                start: tf.Tensor = start,
+                way: tf.Tensor = way,
+                label: tf.Tensor = label,
+            ) -> tuple[tf.Tensor, tf.Tensor]:
                 outputs = network.run(start + alpha * way, meet)
                 predicted = tf.argmax(outputs, axis=-1, output_type=tf.int32)
                 return predicted == label, tf.reduce_any(tf.math.is_nan(outputs))
@@ -210,50 +215,3 @@ def _build(network: Network, meet: int, once: bool) -> Any:
 def _float(x: tf.Tensor) -> tf.Tensor:
     """What a layer of half precision computes, to be mixed in single precision."""
     return tf.cast(x, tf.float32)
-
-
-def check_magnitudes(magnitudes: Sequence[float]) -> None:
-    """Raises where a curve has no magnitudes, or not in order."""
-    if len(magnitudes) == 0 or list(magnitudes) != sorted(magnitudes):
-        raise MeasureError(f"the magnitudes are {list(magnitudes)}; expected increasing numbers")
-
-
-def check_classes(data: TrainingData) -> None:
-    """Raises where the labels are all one."""
-    if len(data.class_counts) < 2:
-        label = next(iter(data.class_counts))
-        raise MeasureError(f"all labels are {label}; expected at least two classes")
-
-
-def _check(
-    data: TrainingData,
-    magnitudes: Sequence[float],
-    pairing: str,
-    batches: int,
-    batch_size: int,
-) -> None:
-    if pairing not in PAIRINGS:
-        raise MeasureError(f"the pairing is {pairing!r}; expected one of {', '.join(PAIRINGS)}")
-    check_magnitudes(magnitudes)
-    if batches < 1 or batch_size < 2:
-        raise MeasureError(f"{batches} batches of {batch_size} have no pair in them")
-    check_classes(data)
-    if pairing == "intra":
-        alone = [label for label, count in data.class_counts.items() if count < 2]
-        if len(alone) == len(data.class_counts):
-            raise MeasureError(
-                "every class has a single example, so that none can be paired within its class"
-            )
-        if alone:
-            logging.warning("classes with a single example are never paired: %s", alone)
-
-
-def _check_pairs(pairs: np.ndarray, data: TrainingData, pairing: str) -> None:
-    empty = int((pairs[:, 0] == 0).sum())
-    if not pairs.sum(axis=0).all():
-        raise MeasureError(
-            f"no batch has a pair for {pairing}-class mixup ({len(pairs)} batches of "
-            f"{len(data)} examples in {len(data.class_counts)} classes): use a larger batch_size"
-        )
-    if empty:
-        logging.warning("%d of %d batches have no %s-class pair", empty, len(pairs), pairing)

@@ -14,7 +14,7 @@ from pgdl_measures.base import Subject
 from pgdl_measures.data import check_images
 from pgdl_measures.errors import MeasureError
 from pgdl_measures.perturbations.catalogue import perturbation as find_perturbation
-from pgdl_measures.perturbations.value_range import ValueRange, value_range
+from pgdl_measures.perturbations.value_range import ValueRange, training_range
 from pgdl_measures.response_curves import statistics
 from pgdl_measures.response_curves.curves import Curve
 from pgdl_measures.response_curves.enough import Batches, curve_of
@@ -41,8 +41,16 @@ def gi(
     seed: int = 0,
 ) -> float:
     """The Gi-score of the curve, its range mapped to [0, 1]. `points`: how many magnitudes."""
-    given = (perturbation, points, batches, batch_size, seed, layer, statistics.gi)
-    return response_curve(subject, *given).statistic(statistics.gi)
+    curve = response_curve(
+        subject,
+        perturbation,
+        layer=layer,
+        points=points,
+        batches=batches,
+        batch_size=batch_size,
+        seed=seed,
+    )
+    return curve.statistic(statistics.gi)
 
 
 def mean_accuracy(
@@ -56,8 +64,17 @@ def mean_accuracy(
     seed: int = 0,
 ) -> float:
     """The mean of the curve, negated."""
-    given = (perturbation, points, batches, batch_size, seed, layer, statistics.mean_accuracy)
-    return -response_curve(subject, *given).statistic(statistics.mean_accuracy)
+    curve = response_curve(
+        subject,
+        perturbation,
+        layer=layer,
+        points=points,
+        batches=batches,
+        batch_size=batch_size,
+        seed=seed,
+        statistic=statistics.mean_accuracy,
+    )
+    return -curve.statistic(statistics.mean_accuracy)
 
 
 def augmented(
@@ -88,11 +105,12 @@ def augmented(
 def response_curve(
     subject: Subject,
     name: str,
+    *,
+    layer: int = 0,
     points: int = POINTS,
     batches: Batches = BATCHES,
     batch_size: int = 128,
     seed: int = 0,
-    layer: int = 0,
     statistic: statistics.Statistic = statistics.gi,
 ) -> Curve:
     """The curve of the perturbation of that name, which measures of a subject share.
@@ -133,4 +151,4 @@ def response_curve(
 def _values(subject: Subject, layer: int) -> ValueRange:
     if layer == 0:
         check_images(subject.data.shape)
-    return subject.share("value_range", lambda: value_range(subject.data.inputs))
+    return training_range(subject)

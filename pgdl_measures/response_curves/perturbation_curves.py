@@ -6,14 +6,13 @@ seed, all models of a task are shown the same images. No example is drawn twice:
 fewer than `batches` full batches, all of them are used. Perturbed inputs are kept for the next
 model as far as memory allows, and magnitude 0 is looked up.
 
-Noise and intensity are of any tensor: they can perturb x^(l), the output of layer l, whose range is
-then that of its channels over the examples of the curve.
+Perturbations of the output of a layer are in `response_curves.perturbed_layers`.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -24,9 +23,11 @@ from pgdl_measures.errors import MeasureError, NotFiniteError
 from pgdl_measures.network.compiled import Network
 from pgdl_measures.perturbations.catalogue import Perturbation
 from pgdl_measures.perturbations.mixup import draw_batches
-from pgdl_measures.perturbations.value_range import ValueRange, value_range
-from pgdl_measures.response_curves.curves import Curve, check_classes, check_magnitudes
-from pgdl_measures.response_curves.perturbed import perturbed, perturbing
+from pgdl_measures.perturbations.value_range import ValueRange
+from pgdl_measures.response_curves.checks import check_classes, check_magnitudes
+from pgdl_measures.response_curves.curves import Curve
+from pgdl_measures.response_curves.perturbed import perturbing
+from pgdl_measures.response_curves.perturbed_layers import correct_at
 from pgdl_measures.unperturbed import Unperturbed
 
 BATCHES = 40  # of 128: a tenth of the training data of the paper (Section 4.2)
@@ -61,10 +62,10 @@ def perturbation_curve(
         hits = [np.count_nonzero(unperturbed.correct(rows)) for rows in order[skip:].numpy()]
         correct[:, zero] = np.array(hits)[:, None]
     if not zero.all():
-        every = np.broadcast_to(alphas[~zero, None, None], (np.sum(~zero), *order.shape))
-        given = (network, data, values, perturbation, order, every, seed)
-        found = _correct_at(layer, *given) if layer else _correct(*given, skip)
-        correct[:, ~zero] = found
+        same = np.broadcast_to(alphas[~zero, None, None], (np.sum(~zero), *order.shape))
+        correct[:, ~zero] = _correct(
+            network, data, values, perturbation, order, same, seed, layer=layer, skip=skip
+        )
     return Curve(np.asarray(magnitudes, float), correct, np.full_like(correct, order.shape[1]))
 
 
@@ -83,38 +84,18 @@ def augmented_accuracy(
     order = _batches(data, batches, batch_size, seed, perturbation, layer)
     rng = np.random.default_rng(seed)
     alphas = rng.uniform(perturbation.low, perturbation.high, (1, *order.shape)).astype(np.float32)
-    given = (network, data, values, perturbation, order, alphas, seed)
-    correct = _correct_at(layer, *given) if layer else _correct(*given)
+    correct = _correct(network, data, values, perturbation, order, alphas, seed, layer=layer)
     return float(correct.sum() / tf.size(order).numpy())
 
 
-def drawn_examples(
-    data: TrainingData, *, batches: int = BATCHES, batch_size: int = 128, seed: int = 0
-) -> np.ndarray:
-    """The examples that such a curve uses."""
-    return _batches(data, batches, batch_size, seed).numpy().ravel()
+def drawn_examples(data: TrainingData, *, batches: int = BATCHES, seed: int = 0) -> np.ndarray:
+    """The examples that such a curve uses, in batches of 128."""
+    return _batches(data, batches, 128, seed).numpy().ravel()
 
 
 def available_batches(examples: int, batch_size: int = 128) -> int:
     """The full batches that there are, of which no more are drawn."""
     return examples // min(batch_size, examples)
-
-
-def layer_range(network: Network, data: TrainingData, order: tf.Tensor, layer: int) -> ValueRange:
-    """The range of x^(layer) over the examples of these batches."""
-    entry = network.entry(layer)
-
-    def build() -> Any:
-        @tf.function(input_signature=[tf.TensorSpec([None, *network.input_shape], tf.float32)])
-        def ends(inputs: tf.Tensor) -> ValueRange:
-            return value_range(tf.cast(network.run(inputs, 0, entry), tf.float32))
-
-        return ends
-
-    graph = network.graph(("layer_range", layer), build)
-    found = [graph(tf.gather(data.inputs, batch)) for batch in order]
-    lows, highs = (tf.stack(ends) for ends in zip(*found))
-    return ValueRange(tf.reduce_min(lows, 0), tf.reduce_max(highs, 0))
 
 
 def _batches(
@@ -149,20 +130,21 @@ def _correct(
     order: tf.Tensor,
     magnitudes: np.ndarray,
     seed: int,
+    *,
+    layer: int,
     skip: int = 0,
 ) -> np.ndarray:
     """Correct predictions [batches, m] under magnitudes [m, batches, size], from `skip` on."""
+    if layer:
+        return correct_at(layer, network, data, perturbation, order, magnitudes, seed)
     perturb = perturbing(perturbation, data.shape)
     predicted, found_nan = [], []
     for k in range(skip, len(order)):
-        rows = order[k]
+        rows, rng = order[k], tf.constant([seed, k])
         for alphas in magnitudes[:, k]:
-
-            def compute(alphas=alphas, rows=rows, k=k):  # type: ignore[no-untyped-def]
-                return perturb(data.inputs, rows, *values, alphas, tf.constant([seed, k]))
-
+            compute = functools.partial(perturb, data.inputs, rows, *values, alphas, rng)
             key = ("perturbed", perturbation, seed, k, len(rows), alphas.tobytes())
-            found = predict(network, data.kept.get(key, compute))
+            found = predict(network, data.cache.get(key, compute))
             predicted.append(found.classes)
             found_nan.append(found.found_nan)
     if tf.reduce_any(tf.stack(found_nan)):
@@ -170,79 +152,3 @@ def _correct(
     labels = tf.gather(data.labels, order[skip:])[:, None]  # [batches, 1, size]
     hits = tf.reshape(tf.stack(predicted), [len(labels), len(magnitudes), -1]) == labels
     return tf.math.count_nonzero(hits, axis=2, dtype=tf.int32).numpy()
-
-
-def _correct_at(
-    layer: int,
-    network: Network,
-    data: TrainingData,
-    values: ValueRange,
-    perturbation: Perturbation,
-    order: tf.Tensor,
-    magnitudes: np.ndarray,
-    seed: int,
-) -> np.ndarray:
-    """The same where x^(layer) is perturbed, in one graph."""
-    graph = network.graph(
-        ("perturbation", perturbation.function, layer),
-        lambda: _build(network, perturbation, layer),
-    )
-    values = layer_range(network, data, order, layer)
-    every = tf.constant(magnitudes, tf.float32)
-    correct, found_nan = graph(data.inputs, data.labels, *values, order, every, tf.constant(seed))
-    if found_nan:
-        raise NotFiniteError(f"{NAN_OUTPUTS} under {perturbation.name}")
-    return correct.numpy()
-
-
-def _build(network: Network, perturbation: Perturbation, layer: int) -> Any:
-    entry = network.entry(layer)
-    channel = tf.TensorSpec([network.layer_shape(layer)[-1]], tf.float32)
-
-    @tf.function(
-        input_signature=[
-            tf.TensorSpec([None, *network.input_shape], tf.float32),
-            tf.TensorSpec([None], tf.int32),
-            channel,
-            channel,
-            tf.TensorSpec([None, None], tf.int32),
-            tf.TensorSpec([None, None, None], tf.float32),
-            tf.TensorSpec([], tf.int32),
-        ]
-    )
-    def curve(
-        inputs: tf.Tensor,
-        labels: tf.Tensor,
-        low: tf.Tensor,
-        high: tf.Tensor,
-        order: tf.Tensor,
-        magnitudes: tf.Tensor,
-        seed: tf.Tensor,
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        batches = tf.shape(order)[0]
-        correct = tf.TensorArray(tf.int32, size=batches)
-        found_nan = tf.constant(False)
-        for k in tf.range(batches):
-            tf.autograph.experimental.set_loop_options(parallel_iterations=1)
-            images, label = tf.gather(inputs, order[k]), tf.gather(labels, order[k])
-            images = tf.cast(network.run(images, 0, entry), tf.float32)
-
-            def respond(alphas, images=images, label=label, k=k):  # type: ignore[no-untyped-def]
-                rng = tf.stack([seed, k])
-                moved = perturbed(images, ValueRange(low, high), perturbation, alphas, rng)
-                outputs = network.run(moved, entry)
-                hits = tf.argmax(outputs, axis=-1, output_type=tf.int32) == label
-                count = tf.math.count_nonzero(hits, dtype=tf.int32)
-                return count, tf.reduce_any(tf.math.is_nan(outputs))
-
-            counts, nan = tf.map_fn(
-                respond,
-                magnitudes[:, k],
-                fn_output_signature=(tf.int32, tf.bool),
-                parallel_iterations=1,
-            )
-            correct = correct.write(k, counts)
-            found_nan |= tf.reduce_any(nan)
-        return correct.stack(), found_nan
-
-    return curve

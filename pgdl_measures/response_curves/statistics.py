@@ -13,6 +13,8 @@ import numpy as np
 
 Array = np.ndarray
 
+_TOP, _BOTTOM = 0.6, 0.1  # of the magnitudes, whose areas Pal compares
+
 
 class Statistic(Protocol):
     """A function of the magnitudes [n] and accuracies [..., n] of response curves."""
@@ -42,7 +44,7 @@ def gi(magnitudes: Array, accuracy: Array) -> Array:
     return gi_area(magnitudes, accuracy) / (0.5 * (magnitudes[-1] - magnitudes[0]) ** 2)
 
 
-def pal(magnitudes: Array, accuracy: Array, *, top: float = 0.6, bottom: float = 0.1) -> Array:
+def pal(magnitudes: Array, accuracy: Array) -> Array:
     """Pal: the area under the PCD curve of the top 60 % of magnitudes over that of the bottom 10 %.
 
     This is what the text of both papers defines (Section 3.3; Section 3.2 of the earlier one), and
@@ -53,17 +55,15 @@ def pal(magnitudes: Array, accuracy: Array, *, top: float = 0.6, bottom: float =
     """
     u = _normalized(magnitudes)
     density = cumulative_density(u, accuracy)
-    return _ratio(_area(u, density, 1 - top, 1.0), _area(u, density, 0.0, bottom))
+    return _ratio(_area(u, density, 1 - _TOP, 1.0), _area(u, density, 0.0, _BOTTOM))
 
 
-def pal_algorithm4(
-    magnitudes: Array, accuracy: Array, *, top: float = 0.6, bottom: float = 0.1
-) -> Array:
+def pal_algorithm4(magnitudes: Array, accuracy: Array) -> Array:
     """Pal as Algorithm 4 prints it: the trapezoid of the response curve that ends at 60 % of the
     magnitudes over the one that ends at 10 %, without a cumulative sum."""
     u = _normalized(magnitudes)
     areas = np.diff(cumulative_density(u, accuracy), prepend=0.0, axis=-1)
-    return _ratio(areas[..., _index(u, top)], areas[..., _index(u, bottom)])
+    return _ratio(areas[..., _index(u, _TOP)], areas[..., _index(u, _BOTTOM)])
 
 
 def mean_accuracy(magnitudes: Array, accuracy: Array) -> Array:

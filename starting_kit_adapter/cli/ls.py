@@ -109,7 +109,7 @@ def _layers(args: argparse.Namespace) -> int:
     import_tensorflow()
 
     from ingestion.model_files.any_model import read_model
-    from pgdl_measures.network.compiled import describe_layers
+    from pgdl_measures.network.description import describe_layers
 
     config, model = read_model(args.model, args.custom or ())
     described = describe_layers(model, tuple(int(size) for size in config["input_shape"]))

@@ -23,7 +23,8 @@ from zoo_of_kinds import (
 from pgdl_measures import complexities, complexity
 from pgdl_measures.base import Subject
 from pgdl_measures.errors import MeasureError
-from pgdl_measures.network.compiled import Network, describe_layers, network
+from pgdl_measures.network.compiled import Network, network
+from pgdl_measures.network.description import describe_layers
 from pgdl_measures.norms.fused import fused_network
 from pgdl_measures.norms.spectral import spectral_norm
 

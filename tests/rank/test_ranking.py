@@ -11,9 +11,10 @@ from scipy.stats import rankdata
 from pgdl_measures.errors import PgdlError
 from pgdl_measures.ranking.concerns import chance_accuracy, near_chance
 from pgdl_measures.ranking.consensus import consensus
+from pgdl_measures.ranking.make import make_ranking
 from pgdl_measures.ranking.predictions import MIDDLE, SLOPES, predictions
 from pgdl_measures.ranking.recommended import EXAMPLES, RECOMMENDED, limited, variants
-from pgdl_measures.ranking.result import Candidate, Ranking, make_ranking
+from pgdl_measures.ranking.result import Candidate, Ranking
 from pgdl_measures.ranking.truth import agreement
 from pgdl_measures.registry import complexity
 

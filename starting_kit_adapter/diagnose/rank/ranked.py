@@ -11,8 +11,9 @@ from ingestion import evaluate
 from ingestion.run.loop import Report
 from pgdl_measures.base import Measure
 from pgdl_measures.errors import PgdlError
+from pgdl_measures.ranking.make import make_ranking
 from pgdl_measures.ranking.recommended import Variant, variants
-from pgdl_measures.ranking.result import Candidate, Expectation, Ranking, make_ranking
+from pgdl_measures.ranking.result import Candidate, Expectation, Ranking
 from scoring.predictor import Predictor
 from starting_kit_adapter.diagnose.rank.collecting import Facts
 from starting_kit_adapter.diagnose.rank.collection import Member

@@ -13,20 +13,13 @@ from itertools import combinations
 from typing import Any
 
 from pgdl_measures.base import IMAGES, Measure
+from pgdl_measures.options import RANDAUGMENT
 
 COUNTS = (2, 3, 4)  # N of Table 2
 MAGNITUDES = (4, 9, 15, 20)  # M of Table 2
 CONTRE = "ContRE"
 ACCURACY, FISHER = "accuracy", "Fisher ratio"
 
-# The operations of `pgdl_measures.perturbations.operations`, which imports TensorFlow.
-# fmt: off
-OPERATIONS = (
-    "AutoContrast", "Equalize", "Invert", "Rotate", "Posterize", "Solarize", "SolarizeAdd", "Color",
-    "Contrast", "Brightness", "Sharpness", "ShearX", "ShearY", "CutoutAbs", "TranslateXabs",
-    "TranslateYabs",
-)
-# fmt: on
 ORIGINALS = "Originals"  # what Center Crop is on CIFAR, whose images have no margin (footnote 5)
 TRANSFORMATIONS = {
     "Center Crop": "CenterCrop",
@@ -81,17 +74,17 @@ def _ablation(options: Mapping[str, Any]) -> Grid:
 
 
 def _singles(options: Mapping[str, Any]) -> Grid:
-    cells = {(name, "accuracy"): _fixed([name], options) for name in OPERATIONS}
+    cells = {(name, "accuracy"): _fixed([name], options) for name in RANDAUGMENT}
     cells[CONTRE, "accuracy"] = _contre(2, 20, options)
     title = "Single operations (Figure 3)"
-    return Grid("singles", title, (*OPERATIONS, CONTRE), ("accuracy",), cells)
+    return Grid("singles", title, (*RANDAUGMENT, CONTRE), ("accuracy",), cells)
 
 
 def _pairs(options: Mapping[str, Any]) -> Grid:
     """Two operations in the order of the list; on the diagonal, one."""
-    cells = {pair: _fixed(pair, options) for pair in combinations(OPERATIONS, 2)}
-    cells.update({(name, name): _fixed([name], options) for name in OPERATIONS})
-    return Grid("pairs", "Pairs of operations (Figure 4)", OPERATIONS, OPERATIONS, cells)
+    cells = {pair: _fixed(pair, options) for pair in combinations(RANDAUGMENT, 2)}
+    cells.update({(name, name): _fixed([name], options) for name in RANDAUGMENT})
+    return Grid("pairs", "Pairs of operations (Figure 4)", RANDAUGMENT, RANDAUGMENT, cells)
 
 
 def _spoiling(options: Mapping[str, Any]) -> Grid:

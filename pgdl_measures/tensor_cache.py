@@ -1,4 +1,4 @@
-"""What is computed from the training data alone, kept for the next model of the task.
+"""A cache of what is computed from the training data alone, for the next model of the task.
 
 Perturbed images and contrastive examples depend on the data and the random seed, not on the
 network.
@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable
 import tensorflow as tf
 
 
-class Kept:
-    """Tensors by key, kept until `limit` bytes are full; what comes later is computed each time."""
+class TensorCache:
+    """Tensors by key, up to `limit` bytes in all; what comes later is computed each time."""
 
     def __init__(self, limit: int) -> None:
         self._spare = limit
