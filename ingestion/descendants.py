@@ -23,6 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from ingestion.processes import resident_memory
+
 _PROC = Path("/proc")
 _SET_CHILD_SUBREAPER, _GET_CHILD_SUBREAPER = 36, 37
 _PATIENCE = 5.0  # seconds for ending them
@@ -64,7 +66,7 @@ class Descendants:
     def memory(self, enough: int) -> int:
         """Their resident bytes; counted exactly, shared pages once, only if above `enough`."""
         pids = self.alive()
-        resident = sum(map(_resident, pids))
+        resident = sum(map(resident_memory, pids))
         return resident if resident <= enough else sum(map(_proportional, pids))
 
     def end(self) -> bool:
@@ -107,17 +109,17 @@ def _has_children() -> bool:
 
 def _below(root: int) -> dict[int, _Process]:
     """The descendants of a process by their numbers, the dead among them."""
-    every = dict(_processes())
+    processes = dict(_processes())
     children = defaultdict(list)
-    for pid, process in every.items():
+    for pid, process in processes.items():
         children[process.parent].append(pid)
-    found: dict[int, _Process] = {}
+    below: dict[int, _Process] = {}
     waiting = [root]
     while waiting:
         for pid in children.pop(waiting.pop(), []):
-            found[pid] = every[pid]
+            below[pid] = processes[pid]
             waiting.append(pid)
-    return found
+    return below
 
 
 def _processes() -> Iterator[tuple[int, _Process]]:
@@ -132,21 +134,13 @@ def _processes() -> Iterator[tuple[int, _Process]]:
                     yield int(name), _Process(state, int(parent), int(group))
 
 
-def _resident(pid: int) -> int:
-    try:
-        pages = int((_PROC / str(pid) / "statm").read_text().split()[1])
-    except (OSError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
 def _proportional(pid: int) -> int:
     """Resident bytes, of which a page that n processes share counts as 1/n."""
     try:
         lines = (_PROC / str(pid) / "smaps_rollup").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
     except (OSError, StopIteration):
-        return _resident(pid)
+        return resident_memory(pid)
 
 
 def _send(pid: int, number: signal.Signals) -> None:

@@ -90,11 +90,7 @@ class ChildProcess:
 
     def memory(self) -> int:
         """The resident memory of the child in bytes (Linux only); 0 if it has just ended."""
-        try:
-            pages = (_PROC / str(self.pid) / "statm").read_text().split()[1]
-        except (OSError, IndexError):
-            return 0
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+        return resident_memory(self.pid)
 
     def kill(self) -> None:
         """Kills the child and all that it started. May be called by another thread."""
@@ -214,6 +210,15 @@ def _environment(pid: int) -> bytes:
         return (_PROC / str(pid) / "environ").read_bytes()
     except OSError:  # ended, or of another user
         return b""
+
+
+def resident_memory(pid: int) -> int:
+    """The resident bytes of a process; 0 where it has ended, or the system has no `/proc`."""
+    try:
+        pages = (_PROC / str(pid) / "statm").read_text().split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
 def memory_refusal() -> str | None:

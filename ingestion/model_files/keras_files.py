@@ -82,7 +82,7 @@ def _corpus_config(checked: dict[str, Any], model: tf.keras.Model) -> dict[str, 
 def _reader(path: Path) -> Callable[[Path, Graph], None]:
     if path.is_dir():
         return read_saved_model
-    return _read_zip if path.suffix == ".keras" else _read_h5
+    return _read_zip if _is_zip(path) else _read_h5
 
 
 def _saved_config(path: Path) -> Any:

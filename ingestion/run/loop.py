@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -35,7 +35,7 @@ class Executor(Protocol):
         """The threads of each worker, on which values depend in their last bits."""
         ...
 
-    def run(self, jobs: Queue) -> Iterator[Outcome]:
+    def run(self, jobs: Queue) -> Generator[Outcome, None, None]:
         """The outcome of every job as it is known; closing the iterator stops the work."""
         ...
 
@@ -95,23 +95,23 @@ def run(
         for task, measure in {(task, measure) for task, _, measure in plan.outdated}:
             store.remove_predictions(measure, task)
         store.write_run({**about, "finished": None})
-        keeper = _Keeper(request, plan, store)
-        keeper.write_complete_tasks()
+        recorder = _Recorder(request, plan, store)
+        recorder.write_complete_tasks()
         jobs = Queue(plan.jobs)
-        with closing(executor.run(jobs)) as outcomes:  # type: ignore[type-var]
+        with closing(executor.run(jobs)) as outcomes:
             for outcome in outcomes:
-                for kept in keeper.keep(outcome, jobs):
-                    if kept.rest is None:
-                        listener.step(kept.job, not kept.errors)
+                for recorded in recorder.record(outcome, jobs):
+                    if recorded.rest is None:
+                        listener.step(recorded.job, not recorded.errors)
         # Models past the budget never reached a worker, so they have no versions.
         versions = [line.versions for line in store.lines if line.versions]
         store.write_run({**about, "finished": _now(), "versions": dict((versions or [{}])[-1])})
-        results = keeper.results()
+        results = recorder.results()
     asked = sum(len(request.selected(task)) for task in request.tasks)
     return Report(results, asked, len(plan.jobs), time.monotonic() - started)
 
 
-class _Keeper:
+class _Recorder:
     """Turns outcomes into the record, and the record into predictions."""
 
     def __init__(self, request: Request, plan: Plan, store: Store) -> None:
@@ -121,14 +121,14 @@ class _Keeper:
         self._new = len(store.lines)
         self._budgets = self._open_budgets()
 
-    def keep(self, outcome: Outcome, jobs: Queue) -> list[Outcome]:
+    def record(self, outcome: Outcome, jobs: Queue) -> list[Outcome]:
         """Records an outcome and those that follow from it; returns all of them."""
         outcomes = [outcome] if self._budgets is None else self._charge(outcome, jobs)
-        for kept in outcomes:
-            if kept.values or kept.errors:
-                self._store.append(self._line(kept))
-            if kept.rest is None:
-                self._left[kept.job.task] -= 1
+        for one in outcomes:
+            if one.values or one.errors:
+                self._store.append(self._line(one))
+            if one.rest is None:
+                self._left[one.job.task] -= 1
         self._write_if_complete(self._tasks[outcome.job.task])
         return outcomes
 

@@ -58,8 +58,7 @@ def add(
         if data is None and (known is None or not zoo.has_data(task)):
             raise ZooError(f"{root}: has no data of task {task!r} yet; give its --data")
         if known is None:
-            if zoo.task_folder(task).exists():
-                raise ZooError(f"{zoo.task_folder(task)}: exists and was not built by `pgdl zoo`")
+            zoo.check_new(task)
             assert data is not None
             zoo.set_task(task, {"data": data.fingerprint(), "scale": data.scale})
         dataset = _dataset(known, data, path.name, f"{root}: task {task!r}")

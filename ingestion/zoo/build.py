@@ -170,8 +170,7 @@ def build(
 def _check_settings(zoo: Zoo, plan: Plan) -> None:
     known = zoo.tasks().get(plan.task)
     if known is None:
-        if zoo.task_folder(plan.task).exists():
-            raise ZooError(f"{zoo.task_folder(plan.task)}: exists and was not built by `pgdl zoo`")
+        zoo.check_new(plan.task)
         return
     differences = _differences(_with_defaults(known), plan.settings())
     if differences:

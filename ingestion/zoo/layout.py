@@ -44,6 +44,11 @@ class Zoo:
             raise ZooError(f"{task!r} cannot name a task: it names a folder of {self.root}")
         return self.root / "input_data" / task
 
+    def check_new(self, task: str) -> None:
+        """Raises where the folder of a task that is not known is there already."""
+        if self.task_folder(task).exists():
+            raise ZooError(f"{self.task_folder(task)}: exists and was not built by `pgdl zoo`")
+
     def model_folder(self, task: str, model: int) -> Path:
         """Where one model is, once it is finished."""
         return self.task_folder(task) / f"model_{model}"

@@ -18,7 +18,7 @@ import pgdl_measures
 from ingestion.datasets.shards import read_data
 from ingestion.model_files.models import load_model
 from pgdl_measures.errors import PgdlError
-from pgdl_measures.perturbations.operations import RANDAUGMENT, SINGLE
+from pgdl_measures.perturbations.operations import SINGLE
 from scoring.kit.reference import Reference
 from starting_kit_adapter.cli import study
 from starting_kit_adapter.studies.contre import settings
@@ -44,7 +44,6 @@ def zoo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_settings_are_those_of_the_paper():
-    assert tuple(RANDAUGMENT) == settings.OPERATIONS
     assert tuple(settings.TRANSFORMATIONS.values()) == tuple(SINGLE)
     sizes = {grid.name: len(grid.cells) for grid in settings.grids(settings.PARTS, seed=0)}
     assert sizes == {

@@ -9,7 +9,7 @@ import contextlib
 import os
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from ingestion.run.executors.outcome import Outcome
@@ -26,7 +26,7 @@ class LocalExecutor:
         self._gpus = visible_gpus()
         self._workers = workers or len(self._gpus) or max(1, available_cpus() // settings.threads)
 
-    def run(self, jobs: Queue) -> Iterator[Outcome]:
+    def run(self, jobs: Queue) -> Generator[Outcome, None, None]:
         """The outcome of every job as it is known; closing the iterator kills the workers."""
         outcomes: queue.SimpleQueue[Outcome | BaseException | None] = queue.SimpleQueue()
         workers = [

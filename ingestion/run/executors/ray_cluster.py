@@ -13,7 +13,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 from ingestion.run.executors.outcome import LOST, Outcome, Tally
@@ -47,7 +47,7 @@ class RayExecutor:
         self.threads = settings.threads
         self._resources = {"CPU": settings.threads if cpus is None else cpus, "GPU": gpus}
 
-    def run(self, jobs: Queue) -> Iterator[Outcome]:
+    def run(self, jobs: Queue) -> Generator[Outcome, None, None]:
         """The outcome of every job as it is known; closing the iterator stops the actors."""
         import ray
 

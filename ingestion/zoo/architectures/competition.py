@@ -34,8 +34,8 @@ def vgg(
     for block in range(blocks):
         filters = max(1, width >> (blocks - 1 - block))
         layers += [
-            *_normalized(filters, batch_norm),
-            *_normalized(filters, batch_norm),
+            *make.active(filters, 3, batch_norm),
+            *make.active(filters, 3, batch_norm),
             make.pooling(),
         ]
     return [
@@ -66,7 +66,7 @@ def nin(
     layers: Layers = []
     for block in range(depth // 3):
         for kernel in (3, 1, 1):
-            layers += _normalized(width, batch_norm, kernel)
+            layers += make.active(width, kernel, batch_norm)
         if block < depth // 3 - 1:
             layers.append(make.pooling())
         layers += make.dropout_layers(dropout)
@@ -102,7 +102,7 @@ def conv(
         base += 1
     layers: Layers = []
     for filters in (base * g for g in growth):
-        layers += _normalized(filters, batch_norm)
+        layers += make.active(filters, 3, batch_norm)
     return [*layers, make.layer("GlobalAveragePooling2D"), *make.head([], 0.0, classes)]
 
 
@@ -125,14 +125,3 @@ def strided_nin(shape: Sequence[int], classes: int, *, width: int, depth: int) -
         convolution = make.convolution(filters, kernel, strides=stride)
         layers += [convolution, make.batch_normalization(), make.relu()]
     return [*layers, make.layer("GlobalAveragePooling2D")]
-
-
-def _normalized(filters: int, batch_norm: bool, kernel: int = 3) -> Layers:
-    """A convolution and its relu, with batch normalization between them or not."""
-    if not batch_norm:
-        return [make.rectified(filters, kernel)]
-    return [
-        make.convolution(filters, kernel),
-        make.batch_normalization(),
-        make.relu(),
-    ]

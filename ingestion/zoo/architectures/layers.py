@@ -34,9 +34,11 @@ def depthwise(kernel: int, strides: int) -> Layers:
     return [layer("DepthwiseConv2D", **arguments), batch_normalization()]
 
 
-def rectified(filters: int, kernel: int, **arguments: Any) -> dict[str, Any]:
-    """A convolution and its relu in one layer."""
-    return convolution(filters, kernel, activation="relu", **arguments)
+def active(filters: int, kernel: int, batch_norm: bool) -> Layers:
+    """A convolution and its relu, with batch normalization between them or not."""
+    if not batch_norm:
+        return [convolution(filters, kernel, activation="relu")]
+    return [convolution(filters, kernel), batch_normalization(), relu()]
 
 
 def relu() -> dict[str, Any]:

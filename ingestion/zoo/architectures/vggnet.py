@@ -37,9 +37,6 @@ def vggnet(
     for count, published in zip(_CONVOLUTIONS[depth], _FILTERS):
         filters = make.widened(published, width_scale)
         for _ in range(count):
-            if batch_norm:
-                layers += [make.convolution(filters, 3), make.batch_normalization(), make.relu()]
-            else:
-                layers.append(make.rectified(filters, 3))
+            layers += make.active(filters, 3, batch_norm)
         layers.append(make.pooling())
     return [*layers, make.layer("Flatten"), *make.head([], 0.0, classes)]
