@@ -8,7 +8,7 @@ import json
 
 from ingestion.quiet import import_tensorflow
 from starting_kit_adapter.terminal.output import output_file
-from starting_kit_adapter.terminal.run_options import parse_option
+from starting_kit_adapter.terminal.run_options import add_set, parse_options
 from starting_kit_adapter.terminal.selection import split_names
 
 HELP = "Write a measure as a submission zip that the starting kit and Codabench run"
@@ -39,14 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--combine", metavar="RULE", help="how several measures are combined: avg, prod, prod_avg"
     )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        dest="options",
-        metavar="OPTION=VALUE",
-        help="set an option of the measures that have it",
-    )
+    add_set(parser)
     parser.add_argument(
         "-o", "--output", type=output_file(".zip"), required=True, help="the zip to write"
     )
@@ -68,7 +61,7 @@ def _of_measures(args: argparse.Namespace) -> dict[str, bytes]:
     from ingestion.run.chosen import choose_measures
     from starting_kit_adapter.bundle.submission import submission_files
 
-    options = dict(map(parse_option, args.options))
+    options = parse_options(args.set)
     if options:  # checking the options imports the measures
         import_tensorflow()
     measures = choose_measures(split_names(args.measures), options)
@@ -80,7 +73,7 @@ def _of_predictor(args: argparse.Namespace) -> dict[str, bytes]:
     from starting_kit_adapter.bundle.errors import BundleError
     from starting_kit_adapter.bundle.submission import predictor_files
 
-    if args.options or args.combine:
+    if args.set or args.combine:
         raise BundleError("a predictor has its own options and weights: leave out --set, --combine")
     import_tensorflow()
     return predictor_files(read_predictor(args.predictor))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.terminal.custom import add_custom
 from starting_kit_adapter.terminal.numbers import positive, positive_number
-from starting_kit_adapter.terminal.run_options import parse_option
+from starting_kit_adapter.terminal.run_options import add_set, parse_options
 from starting_kit_adapter.terminal.selection import add_corpus, add_models, add_tasks, split_names
 from starting_kit_adapter.terminal.text import Progress
 from starting_kit_adapter.terminal.zoo_options import add_grid_arguments, order_of
@@ -47,13 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_tasks(parser)
     add_models(parser)
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="OPTION=VALUE",
-        help="set an option of the measures that have it; may be repeated",
-    )
+    add_set(parser)
     parser.add_argument(
         "--device",
         help="k80, v100, or both separated by commas (default: both; with --enforce: any)",
@@ -101,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     from starting_kit_adapter.diagnose import cost_report as report
 
     names, offers = split_names(args.measures), common_offers(tasks)
-    measures = choose_measures(names, dict(map(parse_option, args.set)), offers=offers)
+    measures = choose_measures(names, parse_options(args.set), offers=offers)
     left_out = left_out_of_all(offers) if "all" in names else None
     if left_out:
         print(left_out)

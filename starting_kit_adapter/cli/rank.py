@@ -14,12 +14,14 @@ from starting_kit_adapter.terminal.numbers import positive
 from starting_kit_adapter.terminal.output import output_file
 from starting_kit_adapter.terminal.run_options import (
     add_again_arguments,
+    add_set,
     add_time_limit,
     add_worker_arguments,
-    make_executor,
     make_limits,
-    parse_option,
+    parse_options,
+    run_arguments,
 )
+from starting_kit_adapter.terminal.run_progress import run_listener
 from starting_kit_adapter.terminal.scale_option import add_scale
 from starting_kit_adapter.terminal.selection import split_names
 from starting_kit_adapter.terminal.stopping import tell_stopped
@@ -78,6 +80,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also show the test accuracy that this predictor expects, with its 90 %% interval: a "
         "file by `pgdl learn`, or `mini`, which was learned from eight small tasks",
     )
+    add_scale(parser)
+    parser.add_argument(
+        "--seeds",
+        type=positive,
+        default=5,
+        help="random seeds per measure, for its standard error (default: 5)",
+    )
+    add_set(parser)
     parser.add_argument("-o", "--output", type=Path, help="folder that keeps results, to resume")
     parser.add_argument(
         "--format",
@@ -124,16 +134,14 @@ def run(args: argparse.Namespace) -> int:
         need_writable(folder)
     from starting_kit_adapter.diagnose.rank.collecting import Collecting, Order
 
-    limits = make_limits(vars(args))
+    seconds = make_limits(vars(args)).seconds
     with ExitStack() as stack:
         root = args.output or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         order = Order(
             root / "models", paths, args.data, args.image_size, args.scale, args.custom or ()
         )
-        with Collecting(order, limits.seconds, args.memory_limit) as collecting:
+        with Collecting(order, seconds, args.memory_limit) as collecting:
             import_tensorflow()  # while the models are read; without its start-up messages
-            from ingestion.run.loop import Listener
-            from ingestion.run.plan import Job, Plan
             from starting_kit_adapter.diagnose.rank.formats import FORMATS, to_html
             from starting_kit_adapter.diagnose.rank.ranked import ranked
             from starting_kit_adapter.terminal.failures import warn
@@ -142,20 +150,12 @@ def run(args: argparse.Namespace) -> int:
             measures = _measures(args, images=len(facts.shape) == 3)
             with Progress(len(paths), "models read") as progress:
                 members, refused = collecting.members(progress.step)
-        progress = Progress(0, "models measured")
         names = {member.model: member.name for member in members}
-
-        def planned(plan: Plan) -> None:
-            progress.total = len(plan.jobs)
-
-        def step(job: Job, good: bool) -> None:
-            progress.step(names[job.model], failed=not good)
-
         for member in members:
             if member.warning:
                 warn(f"{member.name}: {member.warning}")
         try:
-            with progress:
+            with Progress(0, "models measured") as progress:
                 ranking = ranked(
                     root,
                     members,
@@ -165,12 +165,8 @@ def run(args: argparse.Namespace) -> int:
                     by=args.by,
                     seeds=args.seeds,
                     predictor=predictor,
-                    limits=limits,
-                    executor=make_executor(vars(args)),
-                    retry_failed=bool(args.retry_failed),
-                    recompute=bool(args.recompute),
-                    custom=args.custom or (),
-                    listener=Listener(planned, step, warn),
+                    listener=run_listener(progress, name=lambda job: names[job.model]),
+                    **run_arguments(vars(args)),
                 )
         except KeyboardInterrupt as error:
             if args.output is None:
@@ -202,7 +198,7 @@ def _measures(args: argparse.Namespace, *, images: bool) -> list[Measure]:
 
     names = split_names(args.measures or "") or recommended(images=images)
     offers = [IMAGES] if images else []  # model files have no weights from before training
-    measures = choose_measures(names, dict(map(parse_option, args.set)), offers=offers)
+    measures = choose_measures(names, parse_options(args.set), offers=offers)
     left_out = left_out_of_all(offers) if "all" in names else None
     if left_out:
         print(left_out, file=sys.stderr)

@@ -9,22 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pgdl_measures.errors import PgdlError
-from starting_kit_adapter.terminal.failures import tell_failures, warn
+from starting_kit_adapter.terminal.failures import tell_failures
 from starting_kit_adapter.terminal.run_options import (
     add_arguments,
-    make_executor,
-    make_limits,
-    parse_option,
+    parse_options,
     plain,
     read_settings,
+    run_arguments,
     typed,
 )
+from starting_kit_adapter.terminal.run_progress import run_listener
 from starting_kit_adapter.terminal.selection import split_names
 from starting_kit_adapter.terminal.stopping import tell_stopped
 from starting_kit_adapter.terminal.text import Progress, duration, table
 
 if TYPE_CHECKING:
     from ingestion.run.loop import Report
+    from ingestion.run.plan import Plan
 
 __all__ = ["EXAMPLES", "HELP", "add_arguments", "run"]
 
@@ -57,22 +58,18 @@ def run(args: argparse.Namespace) -> int:
     from ingestion import evaluate
     from ingestion.corpus import common_offers, find_corpus
     from ingestion.run.chosen import left_out_of_all
-    from ingestion.run.loop import Listener
-    from ingestion.run.plan import Job, Plan
 
     given = read_settings(args)
     for option in ("measures", "output"):
         if option not in given:
             raise PgdlError(f"--{option} is missing: give it here or in a --config file")
     names = split_names(given["measures"])
-    options = dict(map(parse_option, given.get("set", [])))
+    options = parse_options(given.get("set"))
     seed = given.get("seed", options.pop("seed", None))
     asked = find_corpus(args.corpus).select(given.get("tasks"))
     left_out = left_out_of_all(common_offers(asked)) if "all" in names else None
-    progress = Progress(0, "models")
 
     def planned(plan: Plan) -> None:
-        progress.total = len(plan.jobs)
         if left_out:
             print(left_out)
         if plan.changed:
@@ -82,11 +79,8 @@ def run(args: argparse.Namespace) -> int:
             others = ", ".join(plan.withdrawn)
             print(f"no predictions until run again, because models changed: {others}")
 
-    def step(job: Job, good: bool) -> None:
-        progress.step(f"{job.task} {job.model}", failed=not good)
-
     try:
-        with progress:
+        with Progress(0, "models") as progress:
             report = evaluate(
                 args.corpus,
                 names,
@@ -96,13 +90,9 @@ def run(args: argparse.Namespace) -> int:
                 tasks=split_names(given["tasks"]) if "tasks" in given else None,
                 models=split_names(given["models"]) if "models" in given else None,
                 max_models=given.get("max_models"),
-                limits=make_limits(given),
-                executor=make_executor(given),
-                retry_failed=given.get("retry_failed", False),
-                recompute=given.get("recompute", False),
-                custom=given.get("custom", ()),
-                listener=Listener(planned, step, warn),
+                listener=run_listener(progress, planned),
                 settings=plain(given),
+                **run_arguments(given),
             )
     except KeyboardInterrupt as error:
         return tell_stopped(error)

@@ -24,6 +24,7 @@ from pgdl_measures.response_curves.perturbation_curves import (
 )
 from pgdl_measures.unperturbed import unperturbed
 from scoring.canvas import new_figure
+from scoring.report.plots import bare
 from starting_kit_adapter.terminal.figures import save_as
 from starting_kit_adapter.terminal.text import table
 
@@ -174,5 +175,4 @@ def _plot(findings: Findings, one: Finding, ax: Axes) -> None:
     ax.set_xlabel(one.perturbation.unit or "magnitude", fontsize=9)
     ax.set_ylabel("accuracy", fontsize=9)
     ax.tick_params(labelsize=8)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    bare(ax, "top", "right")

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.terminal import failures
 from starting_kit_adapter.terminal.custom import add_custom
-from starting_kit_adapter.terminal.failures import warn
 from starting_kit_adapter.terminal.run_options import (
     add_again_arguments,
     add_time_limit,
     add_worker_arguments,
-    make_executor,
-    make_limits,
+    run_arguments,
 )
+from starting_kit_adapter.terminal.run_progress import run_listener
 from starting_kit_adapter.terminal.selection import add_tasks
 from starting_kit_adapter.terminal.text import Progress, duration
 
@@ -53,30 +52,17 @@ def compute(
     `ingestion.evaluate`.
     """
     from ingestion import evaluate
-    from ingestion.run.loop import Listener
-    from ingestion.run.plan import Job, Plan
 
     given = vars(args)
     with Progress(0, "models") as progress:
-
-        def planned(plan: Plan) -> None:
-            progress.total = len(plan.jobs)
-
-        def step(job: Job, good: bool) -> None:
-            progress.step(f"{job.task} {job.model}", failed=not good)
-
         report = evaluate(
             args.corpus,
             measures,
             out or args.output,
             tasks=[task.name for task in tasks],
-            limits=make_limits(given),
-            executor=make_executor(given),
-            retry_failed=bool(args.retry_failed),
-            recompute=bool(args.recompute),
-            custom=args.custom or (),
-            listener=Listener(planned, step, warn),
+            listener=run_listener(progress),
             settings={k: plain for k, v in given.items() if (plain := _plain(v)) is not None},
+            **run_arguments(given),
             **more,
         )
     print(f"{report.computed} models computed now, in {duration(report.seconds)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -46,12 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_tasks(what)
     add_models(what)
     what.add_argument("--seed", type=seed, help="random seed of the measures (default: 0)")
-    what.add_argument(
-        "--set",
-        action="append",
-        metavar="OPTION=VALUE",
-        help="set an option of the measures that have it; may be repeated",
-    )
+    add_set(what)
     add_custom(what)
     what.add_argument(
         "--config",
@@ -71,7 +66,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_worker_arguments(parser)
 
 
-def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
+def add_set(group: argparse._ActionsContainer) -> None:
+    """The options of measures."""
+    group.add_argument(
+        "--set",
+        action="append",
+        metavar="OPTION=VALUE",
+        help="set an option of the measures that have it; may be repeated",
+    )
+
+
+def add_worker_arguments(group: argparse._ActionsContainer) -> None:
     """How many processes work, and where; studies have these options, too."""
     group = parser.add_argument_group("where to compute")
     group.add_argument(
@@ -160,6 +165,17 @@ def make_executor(given: Mapping[str, Any]) -> Executor:
     )
 
 
+def run_arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `ingestion.evaluate` that follow from all of these options."""
+    return {
+        "limits": make_limits(given),
+        "executor": make_executor(given),
+        "retry_failed": bool(given.get("retry_failed")),
+        "recompute": bool(given.get("recompute")),
+        "custom": given.get("custom") or (),
+    }
+
+
 def _with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**DEFAULTS, **{name: value for name, value in given.items() if value is not None}}
 
@@ -220,6 +236,11 @@ def typed(settings: Mapping[str, Any]) -> list[str]:
 def plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings as JSON can hold them."""
     return {k: str(v) if isinstance(v, Path) else v for k, v in settings.items()}
+
+
+def parse_options(texts: Sequence[str] | None) -> dict[str, Any]:
+    """The options that `--set` was given."""
+    return dict(map(parse_option, texts or ()))
 
 
 def parse_option(text: str) -> tuple[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scoring.canvas import new_figure
+from scoring.report.plots import bare
 from starting_kit_adapter.studies.contre.correlations import Correlations
 from starting_kit_adapter.studies.contre.settings import ACCURACY, CONTRE
 from starting_kit_adapter.terminal.figures import save
@@ -132,8 +133,7 @@ def plot_map(correlations: Correlations, ax: Axes) -> None:
     bar.ax.tick_params(labelsize=8)
     bar.set_label("Spearman correlation", fontsize=8)
     bar.outline.set_visible(False)  # type: ignore[operator]
-    for side in ax.spines.values():
-        side.set_visible(False)
+    bare(ax, "left", "bottom", "top", "right")
     _title(correlations, ax)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from scoring.canvas import new_figure
+from scoring.report.plots import bare
 from starting_kit_adapter.studies.invariance.scores import MEASURES, MeasureScore, Scores
 from starting_kit_adapter.terminal.figures import save
 
@@ -51,5 +52,4 @@ def _plot(scores: Scores, one: MeasureScore, ax: Axes) -> None:
     ax.set_title(f"n = {len(levels)}, CMI {cmi}, R {r}", fontsize=9)
     ax.set_xlabel(MEASURES[one.measure], fontsize=9)
     ax.grid(alpha=0.4)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    bare(ax, "top", "right")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scoring.canvas import new_figure
+from scoring.report.plots import bare
 from starting_kit_adapter.terminal.figures import save
 
 if TYPE_CHECKING:
@@ -54,5 +55,4 @@ def _finish(ax: Axes, label: str) -> None:
     ax.set_ylabel(label)
     ax.set_ylim(bottom=0)
     ax.grid(alpha=0.4)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    bare(ax, "top", "right")
