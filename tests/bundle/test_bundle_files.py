@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import os
 import subprocess
@@ -11,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from verbs import run_verb
 
 from ingestion.run.chosen import choose_measures
 from pgdl_measures import measures
@@ -25,9 +25,7 @@ BESIDE = {"tensorflow", "numpy", "scipy", "absl", "pgdl_bundle"}
 
 
 def pgdl_bundle(*arguments: object) -> int:
-    parser = argparse.ArgumentParser()
-    bundle.add_arguments(parser)
-    return bundle.run(parser.parse_args([str(argument) for argument in arguments]))
+    return run_verb(bundle, *arguments)
 
 
 def imported(source: bytes) -> set[str]:

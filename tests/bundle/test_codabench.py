@@ -6,7 +6,6 @@ folders and commands are in `codabench_worker.py`.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from codabench_worker import Worker
+from verbs import run_verb
 
 from pgdl_measures.errors import PgdlError
 from starting_kit_adapter.cli import codabench_bundle
@@ -50,11 +50,8 @@ PERFECT = {
 
 def make(folder: Path, *arguments: object) -> Path:
     """The unpacked competition."""
-    parser = argparse.ArgumentParser()
-    codabench_bundle.add_arguments(parser)
     path = folder / "competition.zip"
-    words = [str(argument) for argument in (*arguments, "-o", path)]
-    assert codabench_bundle.run(parser.parse_args(words)) == 0
+    assert run_verb(codabench_bundle, *arguments, "-o", path) == 0
     with zipfile.ZipFile(path) as archive:
         archive.extractall(folder / "competition")
     return folder / "competition"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import os
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from corpora import dataset, write_task
 from scipy import stats
+from verbs import run_verb
 
 import pgdl_measures
 from ingestion.datasets.shards import read_data
@@ -32,9 +32,7 @@ from starting_kit_adapter.studies.contre.plots import save_figure, save_scatter,
 
 
 def pgdl_study(*arguments: str) -> int:
-    parser = argparse.ArgumentParser()
-    study.add_arguments(parser)
-    return study.run(parser.parse_args([*arguments]))
+    return run_verb(study, *arguments)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import sys
 import corpora
 import numpy as np
 import pytest
+from verbs import run_verb
 
 from ingestion.cost import building
 from ingestion.datasets.array_forms import make_data
@@ -32,10 +33,8 @@ def corpus(tmp_path_factory):
 
 
 def run(corpus, *arguments):
-    parser = argparse.ArgumentParser()
-    limits.add_arguments(parser)
     few = ["--set", "batches=4", "--set", "batch_size=32"]
-    return limits.run(parser.parse_args([str(corpus), "-m", "mixup", *few, *arguments]))
+    return run_verb(limits, corpus, "-m", "mixup", *few, *arguments)
 
 
 def test_estimates_are_labelled_and_written_with_their_assumptions(corpus, tmp_path, capsys):
@@ -132,15 +131,13 @@ def test_the_time_of_a_build_is_estimated_before_it_starts(tmp_path, capsys):
         "train_examples": 40,
     }
     (tmp_path / "tiny.json").write_text(json.dumps(grid))
-    parser = argparse.ArgumentParser()
-    limits.add_arguments(parser)
     given = ["--grid", str(tmp_path / "tiny.json"), "--data", "digits", "--workers", "2"]
-    assert limits.run(parser.parse_args(given)) == 0
+    assert run_verb(limits, *given) == 0
     shown = capsys.readouterr().out
     assert "4 models of 40 training examples, at most 10 epochs each" in shown
     assert shown.count("vgg blocks=1 dense_units=8") == 2  # one row for each width
     with pytest.raises(PgdlError, match="give a corpus and its measures"):
-        limits.run(parser.parse_args([]))
+        run_verb(limits)
 
 
 @pytest.mark.parametrize("option", ["--size", "--scale"])

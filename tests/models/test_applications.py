@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from verbs import run_verb
 from zoo.zoos import pgdl_zoo
 
 from ingestion.corpus import find_corpus
@@ -34,9 +34,7 @@ def test_an_application_is_the_same_network_in_the_zoo(name: str, tmp_path: Path
     data = tmp_path / "mine.npz"
     np.savez(data, x_train=IMAGES, y_train=LABELS, x_test=IMAGES, y_test=LABELS)
     assert pgdl_zoo("add", tmp_path / "zoo", tmp_path / "mine.keras", "--data", f"npz:{data}") == 0
-    parser = argparse.ArgumentParser()
-    check.add_arguments(parser)
-    assert check.run(parser.parse_args([str(tmp_path / "zoo"), "--accuracy"])) == 0
+    assert run_verb(check, tmp_path / "zoo", "--accuracy") == 0
     read = load_model(find_corpus(tmp_path / "zoo").tasks[0].model_folder("model_0"))
     expected = np.asarray(model(IMAGES, training=False))
     np.testing.assert_allclose(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from models.networks import IS_KERAS3
+from verbs import run_verb
 from zoo.zoos import pgdl_zoo
 
 from ingestion.corpus import find_corpus
@@ -92,12 +92,6 @@ def saved(module: str, kind: str, path: str) -> np.ndarray:
     return np.asarray(model(X, training=False))
 
 
-def verb(which, *arguments: object) -> int:
-    parser = argparse.ArgumentParser()
-    which.add_arguments(parser)
-    return which.run(parser.parse_args([str(argument) for argument in arguments]))
-
-
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", ["Net", "Nameless"])
 def test_a_class_of_the_users_is_the_same_network_in_the_zoo(module, kind, form, capsys):
@@ -112,7 +106,7 @@ def test_a_class_of_the_users_is_the_same_network_in_the_zoo(module, kind, form,
     again = load_model(folder, load_custom([module]))
     np.testing.assert_allclose(again(X, training=False), expected, rtol=1e-5, atol=1e-5)
     capsys.readouterr()
-    assert verb(ls, "layers", path, "--custom", module) == 0
+    assert run_verb(ls, "layers", path, "--custom", module) == 0
     assert "Conv2D + BatchNormalization + Add" in capsys.readouterr().out  # seen through
 
 
@@ -120,9 +114,9 @@ def test_commands_take_the_module_of_a_corpus(module, capsys):
     saved(module, "Net", "mine.keras")
     assert pgdl_zoo("add", "zoo", "mine.keras", "--data", "npz:d.npz", "--custom", module) == 0
     few = ("-m", "mixup,path_norm", "--set", "batches=2")
-    assert verb(run, "zoo", *few, "-o", "out", "--custom", module, "--workers", 1) == 0
-    assert verb(limits, "zoo", *few, "--enforce", "--custom", module) == 0
-    assert verb(limits, "zoo", *few, "--enforce") == 1
+    assert run_verb(run, "zoo", *few, "-o", "out", "--custom", module, "--workers", 1) == 0
+    assert run_verb(limits, "zoo", *few, "--enforce", "--custom", module) == 0
+    assert run_verb(limits, "zoo", *few, "--enforce") == 1
     assert "--custom MODULE" in capsys.readouterr().out
 
 

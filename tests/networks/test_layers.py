@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 
 import numpy as np
 import pytest
 import tensorflow as tf
 from corpora import dataset, examples
+from verbs import run_verb
 from zoo_of_kinds import CLASSES, chain, initialized, residual
 
 from pgdl_measures import complexity
@@ -67,9 +67,7 @@ def test_a_model_without_layers_to_enter_says_why():
 def test_the_layers_of_a_model_file_are_listed(tmp_path, capsys):
     path = tmp_path / "net.keras"
     residual(SHAPE).save(path)
-    parser = argparse.ArgumentParser()
-    ls.add_arguments(parser)
-    assert ls.run(parser.parse_args(["layers", str(path)])) == 0
+    assert run_verb(ls, "layers", path) == 0
     shown = capsys.readouterr().out
     assert "Conv2D + BatchNormalization + ReLU" in shown
     assert "8 x 8 x 8" in shown

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
 from corpora import examples
+from verbs import run_verb
 from zoo.zoos import pgdl_zoo
 
 from pgdl_measures import complexity
@@ -114,7 +114,5 @@ def test_one_input_or_output_may_have_a_name(which, tmp_path: Path, capsys) -> N
     for name in ("param_norm", "gi_intra_l1", "sharpness"):
         assert complexity(name)(model, data) == complexity(name)(plain, data)
     model.save(tmp_path / "mine.keras")
-    parser = argparse.ArgumentParser()
-    ls.add_arguments(parser)
-    assert ls.run(parser.parse_args(["layers", str(tmp_path / "mine.keras")])) == 0
+    assert run_verb(ls, "layers", tmp_path / "mine.keras") == 0
     assert "l = 0 to 2" in capsys.readouterr().out

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from verbs import run_verb
 
 from ingestion.datasets.array_forms import make_data
 from ingestion.datasets.arrays import Data
@@ -57,15 +57,9 @@ def write_grid(folder: Path, **changes: Any) -> Path:
 
 def pgdl_zoo(*arguments: object) -> int:
     """Runs `pgdl zoo …` in this process."""
-    return _run(zoo, arguments)
+    return run_verb(zoo, *arguments)
 
 
 def pgdl_overfit(*arguments: object) -> int:
     """Runs `pgdl overfit …` in this process."""
-    return _run(overfit, arguments)
-
-
-def _run(verb: Any, arguments: tuple[object, ...]) -> int:
-    parser = argparse.ArgumentParser()
-    verb.add_arguments(parser)
-    return verb.run(parser.parse_args([str(argument) for argument in arguments]))
+    return run_verb(overfit, *arguments)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 import json
@@ -15,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tensorflow as tf
+from verbs import run_verb
 
 import pgdl_measures
 from pgdl_measures.errors import PgdlError
@@ -114,9 +114,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def pgdl_rank(*arguments: object) -> int:
-    parser = argparse.ArgumentParser()
-    verb.add_arguments(parser)
-    return verb.run(parser.parse_args([*map(str, arguments), "--workers", "1"]))
+    return run_verb(verb, *arguments, "--workers", "1")
 
 
 QUICK = ("-m", "mixup,contre_random_flip", "--seeds", 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 from report_runs import FakeRun, write_predictions, write_run
 from scipy import stats
+from verbs import run_verb
 
 from scoring.cmi import cmi
 from scoring.errors import ScoringError
@@ -43,9 +43,7 @@ def own(fake: FakeRun, tmp_path: Path) -> Path:
 
 
 def _table(*arguments: object) -> int:
-    parser = argparse.ArgumentParser()
-    table.add_arguments(parser)
-    return table.run(parser.parse_args([str(argument) for argument in arguments]))
+    return run_verb(table, *arguments)
 
 
 def test_published_rows_stand_among_those_of_the_run(

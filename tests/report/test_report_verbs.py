@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from report_runs import FakeRun, write_run
+from verbs import run_verb
 
 from scoring.errors import ScoringError
 from starting_kit_adapter.cli import report, table
 
 
-def run(verb: ModuleType, *arguments: object) -> int:
-    parser = argparse.ArgumentParser()
-    verb.add_arguments(parser)
-    return verb.run(parser.parse_args([str(argument) for argument in arguments]))
-
-
 def test_text_is_printed(fake: FakeRun, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(table, fake.out, "--reference", fake.reference) == 0
+    assert run_verb(table, fake.out, "--reference", fake.reference) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "all tasks: CMI x 100"
     assert lines[3].split()[:2] == ["knows", "100.0000"]
@@ -34,7 +27,7 @@ def test_text_is_printed(fake: FakeRun, capsys: pytest.CaptureFixture[str]) -> N
 def test_a_file_is_written(fake: FakeRun, tmp_path: Path, form: str) -> None:
     file = tmp_path / "new" / "table"
     arguments = (fake.out, "--reference", fake.reference, "--format", form, "-o", file)
-    assert run(table, *arguments) == 0
+    assert run_verb(table, *arguments) == 0
     text = file.read_text()
     assert "knows" in text
     if form == "json":
@@ -44,12 +37,12 @@ def test_a_file_is_written(fake: FakeRun, tmp_path: Path, form: str) -> None:
 def test_the_reference_is_the_corpus_of_the_run(tmp_path: Path) -> None:
     made = write_run(tmp_path, tasks=("alpha",))
     with pytest.raises(ScoringError, match="names a corpus; expected a folder that"):
-        run(table, made.out)
+        run_verb(table, made.out)
     (made.out / "run.json").write_text(json.dumps({"corpus": str(tmp_path / "gone")}))
     with pytest.raises(ScoringError, match="gone, is not there: give --reference"):
-        run(table, made.out)
+        run_verb(table, made.out)
     (made.out / "run.json").write_text(json.dumps({"corpus": str(made.reference), "seed": 3}))
-    assert run(table, made.out) == 0
+    assert run_verb(table, made.out) == 0
 
 
 def test_a_partial_result_is_written_and_is_an_error(tmp_path: Path) -> None:
@@ -57,7 +50,7 @@ def test_a_partial_result_is_written_and_is_an_error(tmp_path: Path) -> None:
     made = write_run(tmp_path)
     (made.out / "knows" / "beta.predict").unlink()
     page = tmp_path / "report.html"
-    assert run(report, made.out, "--reference", made.reference, "-o", page) == 1
+    assert run_verb(report, made.out, "--reference", made.reference, "-o", page) == 1
     text = page.read_text(encoding="utf-8")
     assert "not all tasks" in text
     assert "beta: no score for knows: no predictions" in text

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from robust_runs import random_runs, write_predictions, write_zoo
+from verbs import run_verb
 
 from scoring.combine import RULES, combination_name, combine, is_monotone
 from scoring.errors import ScoringError
@@ -104,9 +104,7 @@ def test_what_cannot_be_combined_says_so(rule: str, values: list, message: str) 
 
 
 def run(*arguments: object) -> int:
-    parser = argparse.ArgumentParser()
-    verb.add_arguments(parser)
-    return verb.run(parser.parse_args([str(argument) for argument in arguments]))
+    return run_verb(verb, *arguments)
 
 
 def test_the_verb_writes_a_measure_that_can_be_scored(
@@ -132,10 +130,7 @@ def test_a_combination_stands_in_the_table_beside_its_measures(
     reference, out = write_zoo(tmp_path, random_runs())
     assert run(out, "-m", "good,blind", "--rule", "avg_rank") == 0
     capsys.readouterr()
-    parser = argparse.ArgumentParser()
-    table.add_arguments(parser)
-    arguments = [str(out), "--reference", str(reference), "--format", "json"]
-    assert table.run(parser.parse_args(arguments)) == 0
+    assert run_verb(table, out, "--reference", reference, "--format", "json") == 0
     rows = {row["measure"]: row for row in json.loads(capsys.readouterr().out)["measures"]}
     assert set(rows) == {"good", "coarse", "blind", "avg_rank-blind-good"}
     (expected,) = score_folders(reference, out / "avg_rank-blind-good").scored

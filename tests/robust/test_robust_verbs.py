@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 import json
@@ -14,6 +13,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from robust_runs import random_runs, write_csv, write_zoo
+from verbs import run_verb
 
 from scoring.errors import ScoringError
 from scoring.rank import granulated, kendall
@@ -28,9 +28,7 @@ Verb = Callable[..., tuple[int, str]]
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Verb:
     def call(verb: ModuleType, *arguments: object) -> tuple[int, str]:
-        parser = argparse.ArgumentParser()
-        verb.add_arguments(parser)
-        code = verb.run(parser.parse_args([str(argument) for argument in arguments]))
+        code = run_verb(verb, *arguments)
         return code, capsys.readouterr().out
 
     return call

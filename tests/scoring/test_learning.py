@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from verbs import run_verb
 
 from scoring.errors import ScoringError
 from scoring.learning import judge, read_known_tasks
@@ -49,9 +49,7 @@ def write_run(folder: Path, tasks: int = 5, models: int = 16, options: dict | No
 
 
 def run(*arguments: object) -> int:
-    parser = argparse.ArgumentParser()
-    learn.add_arguments(parser)
-    return learn.run(parser.parse_args(list(map(str, arguments))))
+    return run_verb(learn, *arguments)
 
 
 def test_the_verb_writes_what_the_gaps_are_made_of_and_says_how_well_it_does(tmp_path, capsys):

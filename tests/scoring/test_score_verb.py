@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from scoring_files import write_predictions, write_reference
 from shared_data import PGDL
+from verbs import run_verb
 
 from scoring.errors import ScoringError
 from starting_kit_adapter.cli import score
@@ -20,9 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*arguments: object) -> int:
-    parser = argparse.ArgumentParser()
-    score.add_arguments(parser)
-    return score.run(parser.parse_args(list(map(str, arguments))))
+    return run_verb(score, *arguments)
 
 
 def test_leaderboard_of_the_real_measures_has_the_published_scores(tmp_path, capsys):

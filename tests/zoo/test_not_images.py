@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from verbs import run_verb
 from zoos import pgdl_zoo
 
 from ingestion import evaluate
@@ -65,10 +65,8 @@ def files(request, tmp_path: Path) -> Path:
 
 
 def test_models_of_them_are_ranked(files, capsys):
-    parser = argparse.ArgumentParser()
-    rank.add_arguments(parser)
     args = [f"{files}/*.keras", "--data", f"npz:{files / 'mine.npz'}", "--seeds", "2"]
-    assert rank.run(parser.parse_args([*args, "--workers", "1", "--format", "json"])) == 0
+    assert run_verb(rank, *args, "--workers", "1", "--format", "json") == 0
     found = json.loads(capsys.readouterr().out)
     assert all(model["train_acc"] > 0.9 for model in found["models"])
     if "mixup" in found["left_out"]:

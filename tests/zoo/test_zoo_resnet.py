@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
 import numpy as np
+from verbs import run_verb
 from zoos import pgdl_zoo, write_grid
 
 from ingestion.model_files.models import load_model
@@ -16,12 +16,6 @@ from starting_kit_adapter.cli import check, run
 RNG = np.random.default_rng(0)
 LABELS = np.arange(96, dtype=np.int32) % 3
 IMAGES = (RNG.random((96, 6, 6, 1)) + np.eye(6)[LABELS * 2][:, :, None, None]).astype(np.float32)
-
-
-def _verb(module, *arguments: object) -> int:
-    parser = argparse.ArgumentParser()
-    module.add_arguments(parser)
-    return module.run(parser.parse_args([str(argument) for argument in arguments]))
 
 
 def test_networks_with_shortcuts_go_all_the_way(tmp_path: Path) -> None:
@@ -41,11 +35,11 @@ def test_networks_with_shortcuts_go_all_the_way(tmp_path: Path) -> None:
     for model, entry in configs.items():
         logits = load_model(zoo / f"input_data/tiny/model_{model}").predict(IMAGES, verbose=0)
         assert np.mean(logits.argmax(axis=-1) == LABELS) == entry["metrics"]["train_acc"] >= 0.9
-    assert _verb(check, zoo, "--accuracy") == 0
+    assert run_verb(check, zoo, "--accuracy") == 0
     assert pgdl_zoo("build", *build[1:]) == 0  # there is nothing left to do
 
     out = tmp_path / "out"
     options = ("--set", "batches=1", "--set", "batch_size=32", "--workers", 1)
-    assert _verb(run, zoo, "-m", "all", "-o", out, *options) == 0
+    assert run_verb(run, zoo, "-m", "all", "-o", out, *options) == 0
     (first, *_) = [json.loads(line) for line in (out / "records.jsonl").read_text().splitlines()]
     assert set(first["values"]) == {m.name for m in measures()}

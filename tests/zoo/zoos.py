@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 from pathlib import Path
 from typing import Any
+
+from verbs import run_verb
 
 from starting_kit_adapter.cli import zoo as verb
 
@@ -30,9 +31,7 @@ def write_grid(folder: Path, **changes: Any) -> Path:
 
 def pgdl_zoo(*arguments: object) -> int:
     """Runs `pgdl zoo …` in this process and returns its exit code."""
-    parser = argparse.ArgumentParser()
-    verb.add_arguments(parser)
-    return verb.run(parser.parse_args([str(argument) for argument in arguments]))
+    return run_verb(verb, *arguments)
 
 
 def weight_digests(root: Path) -> dict[str, str]:
