@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from scoring.errors import ScoringError
+from scoring.errors import ScoringError, if_defined
 from scoring.kit.predictions import SUFFIX, choose_measures, in_order
 from scoring.kit.reference import find_references, read_reference
 from scoring.predictor_fit import (
@@ -90,7 +90,6 @@ def judge(tasks: Sequence[KnownTask], measures: Sequence[str]) -> list[TaskJudge
 
 
 def _judgement(left: LeftOut, single: str, error_of_single: float | None) -> TaskJudgement:
-    constant = np.ptp(left.gaps) == 0 or np.ptp(left.task.gap) == 0
     return TaskJudgement(
         left.task.name,
         len(left.task.gap),
@@ -100,7 +99,7 @@ def _judgement(left: LeftOut, single: str, error_of_single: float | None) -> Tas
         error_of_single,
         single,
         left.covered,
-        None if constant else kendall(left.task.gap, left.gaps),
+        if_defined(kendall, left.task.gap, left.gaps),
     )
 
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scoring.errors import ScoringError
+from scoring.errors import ScoringError, if_defined
 from scoring.predictor import Floats, Predictor, inputs_of, logit
 from scoring.rank import kendall
 
@@ -99,13 +99,10 @@ def _judged(
     return replace(
         predictor,
         error=float(np.mean([np.abs(g - task.gap).mean() for g, task in zip(found, tasks)])),
-        kendall=float(np.mean([_kendall(task.gap, g) for g, task in zip(found, tasks)])),
+        kendall=float(
+            np.mean([if_defined(kendall, task.gap, g) or 0.0 for g, task in zip(found, tasks)])
+        ),
     )
-
-
-def _kendall(gap: Floats, found: Floats) -> float:
-    """Kendall's tau; 0 where all are the same."""
-    return kendall(gap, found) if np.ptp(gap) and np.ptp(found) else 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from pgdl_measures.registry import measures as registered
-from scoring.cmi import cmi
+from scoring.cmi import cmi_score
+from scoring.errors import if_defined
 from scoring.kit.predictions import find_measures
 from scoring.kit.reference import Reference, find_references, read_reference
 from scoring.learning import common_options, read_known_tasks
@@ -72,23 +73,19 @@ def row(left: LeftOut, single: LeftOut, reference: Reference) -> list[str]:
     """A line of the table."""
     form = left.predictor
     link = "logit" if form.units else "identity"
+    cmi = cmi_score(reference.codes, reference.gap, left.gaps)
     return [
         f"{left.task.name} | {left.task.gap.mean():.3f}",
         *(f"{error:.3f}" for error in (left.error, left.error_of_mean, single.error)),
         f"{single.predictor.measures[0]} | {100 * left.covered:.0f}",
-        f"{100 * score(reference, left.gaps):.1f} | {tau(left.task.gap, left.gaps):.2f}",
+        f"{100 * cmi:.1f} | {tau(left.task.gap, left.gaps):.2f}",
         f"{len(form.measures)} measures, {link}",
     ]
 
 
-def score(reference: Reference, values: np.ndarray) -> float:
-    """The CMI of a task."""
-    return cmi(reference.codes, reference.gap, values).score
-
-
 def tau(gap: np.ndarray, values: np.ndarray) -> float:
     """Kendall's tau; 0 where all values are the same."""
-    return kendall(gap, values) if np.ptp(values) else 0.0
+    return if_defined(kendall, gap, values) or 0.0
 
 
 def left_out(
@@ -99,9 +96,9 @@ def left_out(
     for task in tasks:
         without = next((set(g) for g in together if task.name in g), {task.name})
         others = [t for t in tasks if t.name not in without]
-        pair = (chosen(others, forms(names)), best_single(others, names))
-        found.append(tuple(predict_left_out(task, others, form) for form in pair))
-    return found  # type: ignore[return-value]
+        learned = predict_left_out(task, others, chosen(others, forms(names)))
+        found.append((learned, predict_left_out(task, others, best_single(others, names))))
+    return found
 
 
 def means(title: str, found: Sequence[tuple[LeftOut, LeftOut]]) -> str:
@@ -158,7 +155,7 @@ def print_orders(
     values |= {name: [task.values[name] for task in tasks] for name in names}
     rows = []
     for name, each in values.items():
-        scores = [100 * score(references[t.name], v) for t, v in zip(tasks, each)]
+        scores = [100 * cmi_score(references[t.name].codes, t.gap, v) for t, v in zip(tasks, each)]
         taus = [tau(t.gap, v) for t, v in zip(tasks, each)]
         rows.append((float(np.mean(scores)), float(np.mean(taus)), name))
     rows.sort(reverse=True)

@@ -18,6 +18,7 @@ from scipy.stats import rankdata
 
 from pgdl_measures.ranking.recommended import RECOMMENDED
 from pgdl_measures.registry import measures
+from scoring.errors import if_defined
 from scoring.learning import read_known_tasks
 from scoring.predictor_fit import KnownTask
 from scoring.rank import kendall
@@ -38,7 +39,7 @@ def change_of(name: str) -> str:
 
 def tau(task: KnownTask, values: np.ndarray) -> float:
     """Kendall's tau with the gap; 0 where all values are the same."""
-    return kendall(task.gap, values) if np.ptp(values) else 0.0
+    return if_defined(kendall, task.gap, values) or 0.0
 
 
 def consensus(task: KnownTask, chosen: Sequence[str]) -> float:
