@@ -105,8 +105,8 @@ class Corpus:
 
     def select(self, names: str | None) -> tuple[Task, ...]:
         """The tasks of these names, separated by commas; all where none are named."""
-        asked = [name.strip() for name in (names or "").split(",") if name.strip()]
-        return tuple(map(self.task, asked)) if asked else self.tasks
+        requested = [name.strip() for name in (names or "").split(",") if name.strip()]
+        return tuple(map(self.task, requested)) if requested else self.tasks
 
 
 def split_shards(dataset: Path, split: str) -> list[Path]:

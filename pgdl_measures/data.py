@@ -134,8 +134,9 @@ def decode(dataset: Any, max_bytes: int, seed: int, example_rank: int | None) ->
             slots = np.arange(total, total + len(batch_labels))
             late = slots >= capacity
             slots[late] = rng.integers(0, slots[late] + 1)
-            kept = slots < capacity
-            inputs[slots[kept]], labels[slots[kept]] = batch_inputs[kept], batch_labels[kept]
+            in_sample = slots < capacity
+            inputs[slots[in_sample]] = batch_inputs[in_sample]
+            labels[slots[in_sample]] = batch_labels[in_sample]
             total += len(batch_labels)
     except tf.errors.OpError as error:
         raise MeasureError(

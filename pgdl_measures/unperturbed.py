@@ -35,11 +35,11 @@ class Unperturbed:
 
     def predicted(self, examples: np.ndarray) -> np.ndarray:
         """The predicted classes [n] of examples [n]."""
-        wanted = np.unique(examples)
-        missing = wanted[self._predicted[wanted] == _UNKNOWN]
-        if len(missing) < len(wanted):
+        requested = np.unique(examples)
+        missing = requested[self._predicted[requested] == _UNKNOWN]
+        if len(missing) < len(requested):
             known = np.count_nonzero(self._predicted != _UNKNOWN)
-            self._reused(self._seconds * (len(wanted) - len(missing)) / known)
+            self._reused(self._seconds * (len(requested) - len(missing)) / known)
         if len(missing):
             start = time.perf_counter()
             rows = tf.constant(missing, tf.int32)

@@ -40,8 +40,8 @@ _TO_ERROR = {"accuracy": 1.0, "error": 0.0, "gap": 0.0}
 
 def logit(shares: Floats) -> Floats:
     """log p / (1 - p), of shares that are kept off 0 and 1."""
-    kept = np.clip(shares, _EDGE, 1 - _EDGE)
-    return np.log(kept / (1 - kept))
+    inside = np.clip(shares, _EDGE, 1 - _EDGE)
+    return np.log(inside / (1 - inside))
 
 
 def inputs_of(values: Floats, units: Sequence[str]) -> Floats:

@@ -61,8 +61,8 @@ def cost_of(plan: Plan, jobs: list[Job]) -> NetworkCost:
     compiled = perf_counter() - start
     # What a training costs besides its epochs (new weights, the last evaluation) is apart: on few
     # batches it takes longer than they do.
-    begun = _seconds(trainer, replace(recipe, max_epochs=0))
-    each = max(0.0, _seconds(trainer, recipe) - begun) / len(images)
+    per_training = _seconds(trainer, replace(recipe, max_epochs=0))
+    per_example = max(0.0, _seconds(trainer, recipe) - per_training) / len(images)
     compilations = len({job.compiled for job in jobs})
     examples = sum(sizes[job.dataset] * job.max_epochs for job in jobs)
     parameters = sum(int(tf.size(weight)) for weight in trainer.model.trainable_weights)
@@ -71,8 +71,8 @@ def cost_of(plan: Plan, jobs: list[Job]) -> NetworkCost:
         parameters,
         len(jobs),
         compiled,
-        each,
-        compilations * compiled + len(jobs) * begun + examples * each,
+        per_example,
+        compilations * compiled + len(jobs) * per_training + examples * per_example,
     )
 
 

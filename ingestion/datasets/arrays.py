@@ -94,14 +94,15 @@ class Data:
 
     def held_out(self, share: float) -> Data:
         """The same data with a share of the training examples, always the same, kept apart."""
-        kept = len(self.train) - round(share * len(self.train))
-        if not 0 < kept < len(self.train):
+        training = len(self.train) - round(share * len(self.train))
+        if not 0 < training < len(self.train):
             raise ZooError(
                 f"a validation share of {share:g} of {len(self.train)} training examples leaves "
-                f"{kept} to train on and {len(self.train) - kept} to validate; use more examples"
+                f"{training} to train on and {len(self.train) - training} to validate; use more "
+                "examples"
             )
         order = stratified_order(self.train.labels, seed=1)
-        parts = [np.sort(rows) for rows in np.split(order, [kept])]
+        parts = [np.sort(rows) for rows in np.split(order, [training])]
         train, held = (Split(self.train.images[r], self.train.labels[r]) for r in parts)
         return replace(self, train=train, validation=held)
 

@@ -37,10 +37,10 @@ def load_source(
     """
     kind, _, _ = source.partition(":")
     parts = ("train", "test") if need_test or _has_test(source) else ("train",)
-    given = image_size if kind == "tfds" else None
-    arrays = [array for part in parts for array in _arrays(source, part, given, "square")]
+    own_size = image_size if kind == "tfds" else None
+    arrays = [array for part in parts for array in _arrays(source, part, own_size, "square")]
     data = make_data(*arrays, scale=scale, images_only=images_only)
-    return data if image_size == given else _resized(data, image_size)
+    return data if image_size == own_size else _resized(data, image_size)
 
 
 def check_source(source: str) -> None:

@@ -107,11 +107,13 @@ def tensorflow_function(name: str) -> Callable[..., Any]:
     function = getattr(tf.keras.ops, known)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        said = {renamed.get(k, k): v for k, v in kwargs.items() if k != "name" and v is not None}
+        arguments = {
+            renamed.get(k, k): v for k, v in kwargs.items() if k != "name" and v is not None
+        }
         if "x1" in renamed.values():
-            said.update(zip(("x1", "x2"), args))
-            return function(**_with_arrays(said))
-        return function(*args, **said)
+            arguments.update(zip(("x1", "x2"), args))
+            return function(**_with_arrays(arguments))
+        return function(*args, **arguments)
 
     return call
 

@@ -61,18 +61,18 @@ def evaluate(
     with those on training data. Each needs an `out` of its own.
     `listener` is called with the plan and after every model. `settings` are copied to `run.json`.
     """
-    found = corpus if isinstance(corpus, Corpus) else find_corpus(corpus)
-    asked = found.tasks if tasks is None else tuple(found.task(name) for name in tasks)
-    if not asked:
+    whole = corpus if isinstance(corpus, Corpus) else find_corpus(corpus)
+    requested = whole.tasks if tasks is None else tuple(whole.task(name) for name in tasks)
+    if not requested:
         raise PgdlError("no task is selected; leave `tasks` out to take all of them")
     executor = executor or LocalExecutor(WorkerSettings(threads), workers)
     request = Request(
-        asked,
-        _measures(measures, options or {}, seed, asked),
+        requested,
+        _measures(measures, options or {}, seed, requested),
         limits or TimeLimit(),
         seed or 0,
         executor.threads,
-        None if models is None else _model_ids(models, asked),
+        None if models is None else _model_ids(models, requested),
         max_models,
         retry_failed,
         recompute,
@@ -85,7 +85,7 @@ def evaluate(
         Path(out),
         executor,
         listener or Listener(),
-        {"corpus": str(Path(found.root).resolve()), "settings": dict(settings or {})},
+        {"corpus": str(Path(whole.root).resolve()), "settings": dict(settings or {})},
     )
 
 

@@ -114,13 +114,13 @@ def _closure_digest(modules: Iterable[str]) -> str:
     Comments, docstrings, layout and the texts of errors do not count. A module that imports the
     registry may ask for any measure: then the code of all built-in measures counts.
     """
-    asked = list(modules)
-    found = closure(asked)
+    requested = list(modules)
+    found = closure(requested)
     registered: list[Any] = []
     if REGISTRY in found:
         built_in = [measure for measure in measures() if all(map(is_ours, _modules(measure)))]
         registered = [[m.name, m.target, dict(m.fixed), m.sign] for m in built_in]
-        found = closure([*asked, *(module for m in built_in for module in _modules(m))])
+        found = closure([*requested, *(module for m in built_in for module in _modules(m))])
         documented = (REGISTRY, "entries")  # they hold what `registered` has, and documentation
         found = {name: path for name, path in found.items() if not name.endswith(documented)}
     sources = {name: code_digest(path.read_bytes()) for name, path in found.items()}

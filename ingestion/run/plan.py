@@ -84,14 +84,14 @@ class Plan:
 
 def make_plan(request: Request, lines: Iterable[Line]) -> Plan:
     """Compares what is asked for with what is recorded; reads files only if their times differ."""
-    wanted = {measure.name: fingerprint.settings(measure) for measure in request.measures}
+    fingerprints = {measure.name: fingerprint.settings(measure) for measure in request.measures}
     names = {task.name for task in request.tasks}
     recorded = {key: result for key, result in latest_results(lines).items() if key[0] in names}
-    results = {key: result for key, result in recorded.items() if key[2] in wanted}
+    results = {key: result for key, result in recorded.items() if key[2] in fingerprints}
     other = {
         key
         for key, result in results.items()
-        if result.fingerprint != wanted[key[2]] or _other_threads(result, request.threads)
+        if result.fingerprint != fingerprints[key[2]] or _other_threads(result, request.threads)
     }
     if other and not request.recompute:
         raise SettingsChangedError(_refusal(request, results, other))
@@ -132,15 +132,15 @@ def make_plan(request: Request, lines: Iterable[Line]) -> Plan:
                         f"{dataset} {architecture(task.model_folder(model))}",
                         request.limits.step_seconds(len(task.model_ids)),
                         warm_up=request.warm_up,
-                        fingerprints=wanted,
+                        fingerprints=fingerprints,
                         custom=request.custom,
                     )
                 )
     outdated = frozenset(stale | other)
     current = {key: result for key, result in results.items() if key not in outdated}
     changed = {key[:2] for key in stale - other if key in results}
-    withdrawn = sorted({measure for _, _, measure in outdated if measure not in wanted})
-    return Plan(tuple(jobs), current, outdated, len(changed), tuple(withdrawn), wanted)
+    withdrawn = sorted({measure for _, _, measure in outdated if measure not in fingerprints})
+    return Plan(tuple(jobs), current, outdated, len(changed), tuple(withdrawn), fingerprints)
 
 
 def _is_missing(result: Result | None, retry_failed: bool) -> bool:

@@ -45,12 +45,12 @@ class SeededDropout:
 
 def noise_shape(layer: Any, shape: tf.Tensor) -> tf.Tensor | None:
     """Which elements of a layer's inputs share a mask: a spatial dropout has one per channel."""
-    given = getattr(layer, "noise_shape", None)
+    own = getattr(layer, "noise_shape", None)
     if isinstance(layer, tf.keras.layers.SpatialDropout2D):
         return tf.stack([shape[0], 1, 1, shape[3]])
-    if given is None:
+    if own is None:
         return None
-    return tf.stack([shape[i] if n is None else n for i, n in enumerate(given)])
+    return tf.stack([shape[i] if n is None else n for i, n in enumerate(own)])
 
 
 def _leaves(model: Any) -> Any:

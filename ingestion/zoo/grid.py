@@ -206,13 +206,13 @@ def _check_architecture(grid: Grid, architecture: str, where: str) -> None:
     known = hyperparameters(architecture)
     if known is None:
         return
-    given = [n for n in (*grid.hparams, *grid.fixed) if n not in ("architecture", *DATA)]
-    for name in given:
+    named = [n for n in (*grid.hparams, *grid.fixed) if n not in ("architecture", *DATA)]
+    for name in named:
         if name not in known and name not in TRAINING:
             raise UnknownNameError(
                 f"hyperparameter of {architecture} in {where}", name, (*known, *TRAINING)
             )
-    missing = [name for name, needed in known.items() if needed and name not in given]
+    missing = [name for name, needed in known.items() if needed and name not in named]
     if missing:
         raise ZooError(
             f"{where}: hyperparameters of {architecture} that are missing: {', '.join(missing)}"

@@ -74,7 +74,7 @@ def dbi_mixup(
 
 
 def _dbi(subject: Subject, draws: int, examples: int, seed: int) -> float:
-    found = []
+    indices = []
     step = first_output(subject, "strides", "units")
     inputs, labels = sample(subject.data, draws * examples, seed)
     for start in range(0, len(labels), examples):
@@ -82,9 +82,9 @@ def _dbi(subject: Subject, draws: int, examples: int, seed: int) -> float:
         classes = labels[now].numpy()
         if len(np.unique(classes)) > 1:
             (points,) = features(subject, inputs[now], (step,), pool=_POOL)
-            found.append(davies_bouldin(points, classes))
-    if not found:
+            indices.append(davies_bouldin(points, classes))
+    if not indices:
         raise MeasureError(
             f"no draw of {examples} examples has two classes; a Davies-Bouldin index compares them"
         )
-    return float(np.mean(found))
+    return float(np.mean(indices))

@@ -39,7 +39,7 @@ def vpm(subject: Subject, *, graphs: int = 20, examples: int = 500, seed: int = 
     subject.network.check_mixable()
     penultimate = layer_inputs(subject)[-1]
     data, targets = subject.data, _one_hot(subject)
-    found = []
+    variations = []
     for graph in range(graphs):
         rng = np.random.default_rng([seed, graph])
         rows = balanced(data.labels.numpy(), examples, rng)
@@ -48,8 +48,8 @@ def vpm(subject: Subject, *, graphs: int = 20, examples: int = 500, seed: int = 
         inputs = _mixed(tf.gather(data.inputs, rows), tf.gather(data.inputs, other), share)
         (points,) = features(subject, inputs, (penultimate,))
         laplacian = np.eye(len(rows)) - nearest(cosines(points), 1)
-        found.append(variation(laplacian, _mixed(targets[rows], targets[other], share)))
-    return float(np.median(found))
+        variations.append(variation(laplacian, _mixed(targets[rows], targets[other], share)))
+    return float(np.median(variations))
 
 
 def wcv(subject: Subject, *, examples: int = 500, seed: int = 0) -> float:
@@ -59,14 +59,14 @@ def wcv(subject: Subject, *, examples: int = 500, seed: int = 0) -> float:
     last = tuple(entries[-(len(entries) // 3 + 1) :])
     rows = balanced(subject.data.labels.numpy(), examples, np.random.default_rng(seed))
     targets = _one_hot(subject)[rows]
-    found = []
+    variations = []
     for points in features(subject, tf.gather(subject.data.inputs, rows), last):
         directed = nearest(cosines(points), 1)
         adjacency = np.maximum(directed, directed.T)
         scale = 1 / np.sqrt(adjacency.sum(axis=1))
         laplacian = np.eye(len(rows)) - scale[:, None] * adjacency * scale
-        found.append(variation(laplacian, targets))
-    return max(found)
+        variations.append(variation(laplacian, targets))
+    return max(variations)
 
 
 def vr(subject: Subject, *, graphs: int = 11, examples: int = 500, seed: int = 0) -> float:
@@ -76,7 +76,7 @@ def vr(subject: Subject, *, graphs: int = 11, examples: int = 500, seed: int = 0
     targets = _one_hot(subject)
     order = np.random.default_rng(seed).permutation(len(subject.data))
     size = min(examples, len(order))
-    found = []
+    changes = []
     for start in range(0, min(graphs * size, len(order) - size + 1), size):
         rows = order[start : start + size]
         variations = []
@@ -86,8 +86,8 @@ def vr(subject: Subject, *, graphs: int = 11, examples: int = 500, seed: int = 0
             adjacency = np.maximum(directed, directed.T) * similarity
             laplacian = np.diag(adjacency.sum(axis=1)) - adjacency
             variations.append(variation(laplacian, targets[rows]))
-        found.append(np.mean(np.abs(np.diff(variations))))
-    return float(np.median(found))
+        changes.append(np.mean(np.abs(np.diff(variations))))
+    return float(np.median(changes))
 
 
 def variation(laplacian: np.ndarray, targets: np.ndarray) -> float:
@@ -109,8 +109,8 @@ def nearest(similarity: np.ndarray, neighbours: int) -> np.ndarray:
     if count < 2:
         raise MeasureError(f"a graph of similar examples has {count} of them; expected two or more")
     others = np.where(np.eye(count, dtype=bool), -np.inf, similarity)
-    kept = min(neighbours, count - 1)
-    chosen = np.argpartition(-others, kept - 1, axis=1)[:, :kept]
+    edges = min(neighbours, count - 1)
+    chosen = np.argpartition(-others, edges - 1, axis=1)[:, :edges]
     adjacency = np.zeros_like(similarity)
     np.put_along_axis(adjacency, chosen, 1.0, axis=1)
     return adjacency
@@ -119,8 +119,10 @@ def nearest(similarity: np.ndarray, neighbours: int) -> np.ndarray:
 def balanced(labels: np.ndarray, examples: int, rng: np.random.Generator) -> np.ndarray:
     """That many rows, in equal parts of each class, or all of a class that has fewer."""
     classes = np.unique(labels)
-    each = max(examples // len(classes), 1)
-    return np.concatenate([rng.permutation(np.flatnonzero(labels == c))[:each] for c in classes])
+    per_class = max(examples // len(classes), 1)
+    return np.concatenate(
+        [rng.permutation(np.flatnonzero(labels == c))[:per_class] for c in classes]
+    )
 
 
 def _check(examples: int, graphs: int = 1) -> None:

@@ -53,7 +53,9 @@ def draw_pairs(labels: tf.Tensor, batches: tf.Tensor, pairing: str) -> Pairs:
         batches = tf.gather(batches, order, batch_dims=1)
     first, second = batches[:, ::2], batches[:, 1::2]
     equal = tf.gather(labels, first) == tf.gather(labels, second)
-    kept = tf.where(equal if pairing == "intra" else ~equal)  # [pairs, 2]
+    pairs = tf.where(equal if pairing == "intra" else ~equal)  # [pairs, 2]
     return Pairs(
-        tf.gather_nd(first, kept), tf.gather_nd(second, kept), tf.cast(kept[:, 0], tf.int32)
+        tf.gather_nd(first, pairs),
+        tf.gather_nd(second, pairs),
+        tf.cast(pairs[:, 0], tf.int32),
     )

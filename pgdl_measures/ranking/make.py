@@ -29,27 +29,27 @@ def make_ranking(
     A measure without a value for one of the models is left out: its ranks would be of other models
     than those of the rest. A model of which no measure has a value is left out first.
     """
-    kept, used, left_out = _complete(candidates, measures)
-    training = np.array([model.training_accuracy for model in kept])
-    values = {m.name: np.array([model.values[m.name] for model in kept]).T for m in used}
-    found = predictions(used, values, training, by)
-    agreed = consensus(found)
-    names = [model.name for model in kept]
+    ranked, used, left_out = _complete(candidates, measures)
+    training = np.array([model.training_accuracy for model in ranked])
+    values = {m.name: np.array([model.values[m.name] for model in ranked]).T for m in used}
+    predicted = predictions(used, values, training, by)
+    agreed = consensus(predicted)
+    names = [model.name for model in ranked]
     order = np.argsort(agreed.mean_rank, kind="stable")
-    lost = [model for model in kept if near_chance(model.training_accuracy, chance, examples)]
-    said = [*concerns(names, training, found, by), *_unlike(kept)]
+    lost = [model for model in ranked if near_chance(model.training_accuracy, chance, examples)]
+    cautions = [*concerns(names, training, predicted, by), *_unlike(ranked)]
     if lost:
         accuracies = [model.training_accuracy for model in lost]
-        said.insert(0, chance_warning([model.name for model in lost], accuracies, chance))
+        cautions.insert(0, chance_warning([model.name for model in lost], accuracies, chance))
     pick = int(order[0])
     return Ranking(
         by,
-        tuple(_row(int(i), kept, agreed, found) for i in order),
+        tuple(_row(int(i), ranked, agreed, predicted) for i in order),
         tuple(used),
         tuple(names[i] for i in order[1:] if agreed.is_level(int(i), pick)),
-        tuple(said),
+        tuple(cautions),
         left_out,
-        _agreements(kept, found, agreed, by),
+        _agreements(ranked, predicted, agreed, by),
     )
 
 
@@ -66,15 +66,15 @@ def _complete(
     candidates: Sequence[Candidate], measures: Sequence[Measure]
 ) -> tuple[list[Candidate], list[Measure], dict[str, str]]:
     """Models and measures that have all values of each other, and why the rest has not."""
-    left_out, kept = {}, []
+    left_out, models = {}, []
     for model in candidates:
         if model.values:
-            kept.append(model)
+            models.append(model)
         else:
             left_out[model.name] = next(iter(model.refusals.values()), "no measure has a value")
     used = []
     for measure in measures:
-        missing = [model for model in kept if measure.name not in model.values]
+        missing = [model for model in models if measure.name not in model.values]
         if not missing:
             used.append(measure)
         else:
@@ -83,10 +83,10 @@ def _complete(
             why = one.refusals.get(measure.name, "no value")
             hint = f"rank without {'them' if more else 'it'} to use this measure"
             left_out[measure.name] = f"no value for {one.name}{more}: {why}; {hint}"
-    if not kept or not used:
+    if not models or not used:
         reasons = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise PgdlError(f"nothing can be ranked: {reasons or 'no model is given'}")
-    return kept, used, left_out
+    return models, used, left_out
 
 
 def _row(

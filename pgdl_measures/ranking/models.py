@@ -92,13 +92,13 @@ def _candidate(
     seeds: int,
     test: Dataset | None,
 ) -> Candidate:
-    asked = variants(chosen, seeds)
-    found = measured([one.measure for one in asked], subject)
+    requested = variants(chosen, seeds)
+    found = measured([one.measure for one in requested], subject)
     values: dict[str, list[float]] = {}
-    for one in asked:
+    for one in requested:
         if one.measure.name in found:
             values.setdefault(one.of, []).append(found[one.measure.name])
-    refusals = {one.of: why for one in asked if (why := found.refusals.get(one.measure.name))}
+    refusals = {one.of: why for one in requested if (why := found.refusals.get(one.measure.name))}
     truth = None
     if test is not None:
         unseen = Subject(subject.model, test)

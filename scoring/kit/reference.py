@@ -49,8 +49,8 @@ class Reference:
     @cached_property
     def missing_cells(self) -> tuple[dict[str, Any], ...]:
         """The cells of the grid without a model, each as {hyperparameter: value}."""
-        every = product(*map(range, self.sizes))
-        return tuple(self._cell(codes) for codes in every if codes not in self._models_in_cell)
+        cells = product(*map(range, self.sizes))
+        return tuple(self._cell(codes) for codes in cells if codes not in self._models_in_cell)
 
     @cached_property
     def doubled_cells(self) -> tuple[tuple[dict[str, Any], tuple[str, ...]], ...]:

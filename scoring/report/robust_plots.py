@@ -168,8 +168,8 @@ def _shades(bars: Sequence[Bar]) -> list[tuple[float, Floats, Floats]]:
     """Depth of shade, and for each bar from where to where it has it; the deepest first."""
     if not bars:
         return []
-    kept = [bar.errors[~np.isnan(bar.errors)] for bar in bars]
-    ends = np.array([np.quantile(errors, _LEVELS, method="inverted_cdf") for errors in kept]).T
+    defined = [bar.errors[~np.isnan(bar.errors)] for bar in bars]
+    ends = np.array([np.quantile(errors, _LEVELS, method="inverted_cdf") for errors in defined]).T
     starts = np.vstack([np.zeros(len(bars)), ends[:-1]])
     depths = np.linspace(1.0, 0.1, len(_LEVELS))
     return list(zip(depths.tolist(), starts, ends))

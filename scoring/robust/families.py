@@ -66,8 +66,10 @@ def summarize(errors: npt.ArrayLike, *, orders: int = 2) -> Summary:
     `orders`: sign-errors stand for (H, H') and (H', H), as in the authors' program, RMSE for one.
     """
     errors = np.asarray(errors, np.float64)
-    kept = errors[~np.isnan(errors)]
-    if not kept.size:
+    defined = errors[~np.isnan(errors)]
+    if not defined.size:
         return Summary(errors.size, 0)
-    quantile = np.quantile(np.repeat(kept, orders), PERCENTILE)
-    return Summary(errors.size, kept.size, float(kept.max()), float(quantile), float(kept.mean()))
+    quantile = np.quantile(np.repeat(defined, orders), PERCENTILE)
+    return Summary(
+        errors.size, defined.size, float(defined.max()), float(quantile), float(defined.mean())
+    )

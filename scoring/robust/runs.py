@@ -108,8 +108,8 @@ def read_csv(path: str | Path) -> Runs:
     table = table[complete]
     if not len(table):
         raise ScoringError(f"{path} has no complete row among its {len(rows)}")
-    kept = [row for row, whole in zip(passed, complete) if whole]
-    columns = [_codes([row[name] for row in kept], _ROUNDED.get(name)) for name in hparams]
+    whole_rows = [row for row, whole in zip(passed, complete) if whole]
+    columns = [_codes([row[name] for row in whole_rows], _ROUNDED.get(name)) for name in hparams]
     return Runs(
         name=path.stem,
         hparams=tuple(name[len(HPARAM) :] for name in hparams),
@@ -117,7 +117,7 @@ def read_csv(path: str | Path) -> Runs:
         codes=np.stack([codes for _, codes in columns], axis=1),
         gap=table[:, 0],
         measures={name[len(MEASURE) :]: column for name, column in zip(measures, table.T[1:])},
-        left_out=_left_out(len(rows), len(passed), len(kept), criteria),
+        left_out=_left_out(len(rows), len(passed), len(whole_rows), criteria),
     )
 
 

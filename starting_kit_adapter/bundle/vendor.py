@@ -47,9 +47,9 @@ def vendored(modules: Iterable[str], package: str) -> dict[str, bytes]:
 
 def _checked_closure(modules: Iterable[str]) -> dict[str, Path]:
     """All modules to be copied; an error for what cannot be, or whose imports cannot be changed."""
-    asked = list(modules)
-    found = closure(asked, packages=True)
-    for name in [*asked, *found]:
+    requested = list(modules)
+    found = closure(requested, packages=True)
+    for name in [*requested, *found]:
         is_single_file = "." not in name and found.get(name, Path()).name != "__init__.py"
         if name not in found or not (is_ours(name) or is_single_file):
             raise BundleError(

@@ -170,8 +170,8 @@ def _meter(args: argparse.Namespace) -> tuple[Meter, Machine | None, list[Device
 
 
 def _models(task: Task, names: str | None, max_models: int | None) -> list[str]:
-    known = list(task.model_ids)
+    chosen = list(task.model_ids)
     if names is not None:
-        wanted = set(split_names(names))
-        known = [m for m in known if m in wanted or m.removeprefix("model_") in wanted]
-    return known[:max_models]
+        requested = set(split_names(names))
+        chosen = [m for m in chosen if m in requested or m.removeprefix("model_") in requested]
+    return chosen[:max_models]

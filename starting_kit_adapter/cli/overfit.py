@@ -146,10 +146,10 @@ def run(args: argparse.Namespace) -> int:
                 step=progress.step,
             )
     similar = question.similarity()
-    said = [*question.notes, *(describe(reports, split) for split in reports)]
-    said += [describe_selection(reports)]
-    said += [describe_similarity(similar, question.compared)] if similar is not None else []
-    print("\n\n".join(filter(None, said)))
+    paragraphs = [*question.notes, *(describe(reports, split) for split in reports)]
+    paragraphs += [describe_selection(reports)]
+    paragraphs += [describe_similarity(similar, question.compared)] if similar is not None else []
+    print("\n\n".join(filter(None, paragraphs)))
     if args.output is not None:
         _write(args.output, question.to_json(similar), reports)
     return 0

@@ -179,8 +179,8 @@ def run(args: argparse.Namespace) -> int:
         write_whole(args.html, to_html(ranking))
         print(f"wrote {args.html}", file=sys.stderr)
     # A measure that was not asked for by its name and does not apply is no failure.
-    asked = set(split_names(args.measures or ""))
-    expected = {measure.name for measure in measures} - asked
+    named = set(split_names(args.measures or ""))
+    expected = {measure.name for measure in measures} - named
     return 1 if set(ranking.left_out) - expected else 0
 
 

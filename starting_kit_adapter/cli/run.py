@@ -59,15 +59,15 @@ def run(args: argparse.Namespace) -> int:
     from ingestion.corpus import common_offers, find_corpus
     from ingestion.run.chosen import left_out_of_all
 
-    given = read_settings(args)
+    settings = read_settings(args)
     for option in ("measures", "output"):
-        if option not in given:
+        if option not in settings:
             raise PgdlError(f"--{option} is missing: give it here or in a --config file")
-    names = split_names(given["measures"])
-    options = parse_options(given.get("set"))
-    seed = given.get("seed", options.pop("seed", None))
-    asked = find_corpus(args.corpus).select(given.get("tasks"))
-    left_out = left_out_of_all(common_offers(asked)) if "all" in names else None
+    names = split_names(settings["measures"])
+    options = parse_options(settings.get("set"))
+    seed = settings.get("seed", options.pop("seed", None))
+    tasks = find_corpus(args.corpus).select(settings.get("tasks"))
+    left_out = left_out_of_all(common_offers(tasks)) if "all" in names else None
 
     def planned(plan: Plan) -> None:
         if left_out:
@@ -84,19 +84,19 @@ def run(args: argparse.Namespace) -> int:
             report = evaluate(
                 args.corpus,
                 names,
-                given["output"],
+                settings["output"],
                 options=options,
                 seed=seed,
-                tasks=split_names(given["tasks"]) if "tasks" in given else None,
-                models=split_names(given["models"]) if "models" in given else None,
-                max_models=given.get("max_models"),
+                tasks=split_names(settings["tasks"]) if "tasks" in settings else None,
+                models=split_names(settings["models"]) if "models" in settings else None,
+                max_models=settings.get("max_models"),
                 listener=run_listener(progress, planned),
-                settings=plain(given),
-                **run_arguments(given),
+                settings=plain(settings),
+                **run_arguments(settings),
             )
     except KeyboardInterrupt as error:
         return tell_stopped(error)
-    return _tell(report, args.corpus, given)
+    return _tell(report, args.corpus, settings)
 
 
 def _tell(report: Report, corpus: Path, given: Mapping[str, Any]) -> int:

@@ -52,7 +52,7 @@ def check_task(
 ) -> TaskCheck:
     """Checks a task; `step` is called with the id of each model that is done."""
     found = TaskCheck(task.name)
-    every = {dataset: _check_data(task, dataset, found) for dataset in task.datasets}
+    datasets = {dataset: _check_data(task, dataset, found) for dataset in task.datasets}
     reference = _check_reference(task, found)
     recorded = dict(zip(reference.ids, reference.train_acc.tolist())) if reference else {}
     for model_id in task.model_ids:
@@ -60,7 +60,7 @@ def check_task(
         check = ModelCheck(model_id, recorded.get(model_id))
         try:
             model = load_model(task.model_folder(model_id), custom)
-            data = every[task.dataset_of(model_id)]
+            data = datasets[task.dataset_of(model_id)]
             if data is not None and with_accuracy:
                 check.recomputed = accuracy(network(model, data.shape), data)
                 check.problem = _compare(check, len(data))

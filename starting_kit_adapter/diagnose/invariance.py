@@ -94,17 +94,17 @@ def kept_range(
 
     Between two magnitudes of the curve it ends where a straight line would cross the threshold.
     """
-    kept = accuracy >= threshold
+    above = accuracy >= threshold
     first = last = int(np.argmin(np.abs(magnitudes)))
-    if not kept[first]:
+    if not above[first]:
         return None
-    while first > 0 and kept[first - 1]:
+    while first > 0 and above[first - 1]:
         first -= 1
-    while last < len(kept) - 1 and kept[last + 1]:
+    while last < len(above) - 1 and above[last + 1]:
         last += 1
 
     def end(inside: int, outside: int) -> float:
-        if not 0 <= outside < len(kept):
+        if not 0 <= outside < len(above):
             return float(magnitudes[inside])
         share = (accuracy[inside] - threshold) / (accuracy[inside] - accuracy[outside])
         return float(magnitudes[inside] + share * (magnitudes[outside] - magnitudes[inside]))

@@ -53,7 +53,7 @@ def compute(
     """
     from ingestion import evaluate
 
-    given = vars(args)
+    options = vars(args)
     with Progress(0, "models") as progress:
         report = evaluate(
             args.corpus,
@@ -61,8 +61,8 @@ def compute(
             out or args.output,
             tasks=[task.name for task in tasks],
             listener=run_listener(progress),
-            settings={k: plain for k, v in given.items() if (plain := _plain(v)) is not None},
-            **run_arguments(given),
+            settings={k: plain for k, v in options.items() if (plain := _plain(v)) is not None},
+            **run_arguments(options),
             **more,
         )
     print(f"{report.computed} models computed now, in {duration(report.seconds)}")
@@ -90,10 +90,10 @@ def examples_of(task: Task) -> int:
     from ingestion.datasets.data import check_shard, load_dataset
     from pgdl_measures.data import DEFAULT_MAX_BYTES
 
-    every = [task.shards(dataset=dataset) for dataset in task.datasets]
-    inputs, _ = next(iter(load_dataset(every[0][:1])))
+    shards_of_datasets = [task.shards(dataset=dataset) for dataset in task.datasets]
+    inputs, _ = next(iter(load_dataset(shards_of_datasets[0][:1])))
     fitting = max(1, DEFAULT_MAX_BYTES // inputs.numpy().nbytes)
-    return min(fitting, *(sum(map(check_shard, shards)) for shards in every))
+    return min(fitting, *(sum(map(check_shard, shards)) for shards in shards_of_datasets))
 
 
 def _plain(value: Any) -> Any:

@@ -182,10 +182,10 @@ def _with_defaults(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_settings(args: argparse.Namespace) -> dict[str, Any]:
     """The options of the command line and of the file; the command line wins."""
-    given = _given(args)
-    path = given.pop("config", None)
+    typed_settings = _given(args)
+    path = typed_settings.pop("config", None)
     if path is None:
-        return given
+        return typed_settings
     try:
         content = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:
@@ -196,7 +196,7 @@ def read_settings(args: argparse.Namespace) -> dict[str, Any]:
     parser = _FileParser(path)
     add_arguments(parser)
     arguments = join_negated(typed(settings))
-    return {**_given(parser.parse_args([str(args.corpus), *arguments])), **given}
+    return {**_given(parser.parse_args([str(args.corpus), *arguments])), **typed_settings}
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:

@@ -53,14 +53,14 @@ class Queue:
         dropped: list[tuple[Job, Job | None]] = []
         with self._lock:
             for group in [group for group in self._groups if group[0] == task]:
-                kept: deque[Job] = deque()
+                remaining: deque[Job] = deque()
                 for job in self._groups[group]:
                     gone, rest = _split(job, measure)
                     if gone is not None:
                         dropped.append((gone, rest))
                     if rest is not None:
-                        kept.append(rest)
-                self._groups[group] = kept
+                        remaining.append(rest)
+                self._groups[group] = remaining
         return dropped
 
     def _choose(self, worker: Hashable) -> Group | None:

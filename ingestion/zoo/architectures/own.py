@@ -74,9 +74,9 @@ def own_config(
         model = function(**arguments)
     except Exception as error:  # whatever the user's function raises
         text = (str(error).strip().splitlines() or [""])[0]
-        given = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
+        shown = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
         raise ZooError(
-            f"architecture {name} raises {type(error).__name__} with {given}: {text}"
+            f"architecture {name} raises {type(error).__name__} with {shown}: {text}"
         ) from error
     if not isinstance(model, tf.keras.Model):
         raise ZooError(

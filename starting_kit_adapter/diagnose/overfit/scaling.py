@@ -49,8 +49,8 @@ def _centres(split: Split, shape: tuple[int | None, ...]) -> Data | None:
         spare = 0 if size is None else images.shape[axis] - size
         if spare < 0:
             return None
-        kept = slice(spare // 2, spare // 2 + images.shape[axis] - spare)
-        images = images[:, kept] if axis == 1 else images[:, :, kept]
+        middle = slice(spare // 2, spare // 2 + images.shape[axis] - spare)
+        images = images[:, middle] if axis == 1 else images[:, :, middle]
     nothing = Split(images[:0], split.labels[:0])
     shown = Split(images.astype(np.float32), split.labels)
     return Data(shown, nothing, scale="none" if are_bytes else "floats")

@@ -81,28 +81,28 @@ def notes(
     if origin is None:
         return []
     used = {"train": (train, origin.train_examples), "test": (test, origin.test_examples)}
-    said = [
+    sentences = [
         f"The {name} set is the {count} images that the zoo of these models used."
         for name, (count, known) in used.items()
         if name in SPLITS[split] and count is not None and count == known
     ]
     if origin.eps not in (None, eps):
-        said.append(
+        sentences.append(
             f"Warning: these models were trained on images that were upsampled for eps = "
             f"{origin.eps}; for eps = {eps} images are upsampled to another size, for which "
             f"the models were not trained. Give --eps {origin.eps}, or train models by `pgdl zoo "
             f"build --protocol rescaled --eps {eps}`."
         )
-    return said
+    return sentences
 
 
 def fewer_than_asked(sets: Mapping[str, Split], train: int | None, test: int | None) -> list[str]:
     """A sentence about each set that has fewer images than the user asked for."""
-    asked = {"train": train, "test": test}
+    requested = {"train": train, "test": test}
     return [
-        f"The {name} set has {len(split)} images, fewer than the {asked[name]} asked for."
+        f"The {name} set has {len(split)} images, fewer than the {requested[name]} asked for."
         for name, split in sets.items()
-        if len(split) < (asked.get(name) or 0)
+        if len(split) < (requested.get(name) or 0)
     ]
 
 

@@ -104,13 +104,13 @@ def _foreign_images(report: Report, who: str) -> str:
     """Said where the model does much worse on the images that the test needs than on the given."""
     if not report.errors_as_given:
         return ""
-    given = float(np.mean(list(report.errors_as_given.values())))
+    untouched = float(np.mean(list(report.errors_as_given.values())))
     tested = float(report.errors().mean())
-    if Upsampling(given, tested).tolerated:
+    if Upsampling(untouched, tested).tolerated:
         return ""
     return (
-        f"The test does not apply to {who}: its error is {given:.4f} on the images as given and "
-        f"{tested:.4f} on their upsampled centres, on which it was not trained. Give "
+        f"The test does not apply to {who}: its error is {untouched:.4f} on the images as given "
+        f"and {tested:.4f} on their upsampled centres, on which it was not trained. Give "
         "--padding circular, or train on upsampled images with `pgdl zoo build --protocol "
         "rescaled`."
     )

@@ -38,18 +38,19 @@ def ranked(
     could not be collected, with the reasons; `run` are arguments of `evaluate`.
     """
     if not members:
-        raise PgdlError("\n  ".join(["no model can be ranked:", *refused.values()]))
-    asked = variants(measures, seeds)
+        reasons = "; ".join(refused.values())
+        raise PgdlError(f"no model can be ranked: {reasons}")
+    requested = variants(measures, seeds)
     learned = learned_measures(predictor) if predictor else []
     report = evaluate(
         root / "models",
-        [*(one.measure for one in asked), *learned],
+        [*(one.measure for one in requested), *learned],
         root / "run",
         tasks=sorted({member.task for member in members}),
         models=[member.model for member in members],
         **run,
     )
-    candidates = [_candidate(member, asked, report) for member in members]
+    candidates = [_candidate(member, requested, report) for member in members]
     without: dict[str, str] = {}  # models of which nothing is expected
     if predictor:
         for i, (member, model) in enumerate(zip(members, candidates)):

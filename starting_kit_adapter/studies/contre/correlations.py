@@ -52,10 +52,10 @@ def correlate(
         column: min(len(values[m.name]) for (_, of), m in grid.cells.items() if of == column)
         for column in grid.columns
     }
-    kept = tuple(column for column in grid.columns if 2 * counts[column] > max(counts.values()))
-    left_out = tuple(column for column in grid.columns if column not in kept) if kept else ()
+    columns = tuple(column for column in grid.columns if 2 * counts[column] > max(counts.values()))
+    left_out = tuple(column for column in grid.columns if column not in columns) if columns else ()
     cells = {cell: m for cell, m in grid.cells.items() if cell[1] not in left_out}
-    grid = replace(grid, columns=kept or grid.columns, cells=cells)
+    grid = replace(grid, columns=columns or grid.columns, cells=cells)
     needed = [values[measure.name] for measure in grid.cells.values()]
     known = [i for i, model in enumerate(reference.ids) if all(model in found for found in needed)]
     test, train = reference.test_acc[known], reference.train_acc[known]

@@ -72,7 +72,7 @@ def groups(task: Task) -> Groups:
     try:
         names = {augment["perturbation"] if augment else None for augment in found.values()}
         levels = {model: str(augment["level"]) for model, augment in found.items() if augment}
-        told = [
+        recorded = [
             {entry.get(name) for entry in entries.values()} for name in ("data", "architecture")
         ]
     except (TypeError, KeyError) as error:
@@ -85,8 +85,8 @@ def groups(task: Task) -> Groups:
             f"task {task.name} was not trained with one augmentation: found "
             f"{', '.join(sorted(map(str, names)))}; build one with `pgdl zoo build --augment`"
         )
-    known = all(len(values) == 1 and None not in values for values in told)
-    column = " ".join(str(values.pop()) for values in told) if known else task.name
+    known = all(len(values) == 1 and None not in values for values in recorded)
+    column = " ".join(str(values.pop()) for values in recorded) if known else task.name
     return Groups(str(names.pop()), levels, column)
 
 
@@ -102,20 +102,20 @@ def score(task: Task, grouped: Groups, report: Report, *, threshold: float, batc
         }
         for measure in MEASURES
     }
-    kept = [
+    rows = [
         i
         for i, model in enumerate(reference.ids)
         if reference.train_acc[i] >= threshold and all(model in of for of in values.values())
     ]
-    if not kept:
+    if not rows:
         raise PgdlError(
             f"task {task.name} has no model with a training accuracy of {threshold:g} and all "
             f"values; its largest accuracy is {reference.train_acc.max():.4f}: lower --threshold"
         )
-    gap, codes = reference.gap[kept], reference.codes[kept]
+    gap, codes = reference.gap[rows], reference.codes[rows]
     found = []
     for measure in MEASURES:
-        vector = np.array([values[measure][reference.ids[i]] for i in kept])
+        vector = np.array([values[measure][reference.ids[i]] for i in rows])
         found.append(
             MeasureScore(
                 measure,
@@ -124,7 +124,7 @@ def score(task: Task, grouped: Groups, report: Report, *, threshold: float, batc
                 if_defined(pearson, gap, vector),
             )
         )
-    levels = tuple(grouped.levels[reference.ids[i]] for i in kept)
+    levels = tuple(grouped.levels[reference.ids[i]] for i in rows)
     drawn = min(batches, available_batches(examples_of(task)))
     return Scores(task.name, name, levels, gap, tuple(found), drawn, grouped.column)
 

@@ -28,8 +28,8 @@ def runs_of(task: Task, measures: Sequence[str], report: Report, *, keep_all: bo
     having = [m for m in measures if any((model, m) in values for model in reference.ids)]
     converged = [keep_all or entries[m].get("reached_target", True) for m in reference.ids]
     whole = [all((model, m) in values for m in having) for model in reference.ids]
-    kept = [i for i in range(len(reference.ids)) if converged[i] and whole[i]]
-    if not having or not kept:
+    rows = [i for i in range(len(reference.ids)) if converged[i] and whole[i]]
+    if not having or not rows:
         raise PgdlError(
             f"task {task.name}: of {len(reference.ids)} models {sum(converged)} reached the target "
             f"of their training and {sum(whole)} have all values; --all keeps the others"
@@ -40,18 +40,18 @@ def runs_of(task: Task, measures: Sequence[str], report: Report, *, keep_all: bo
             f"{converged.count(False)} of {len(converged)} models missed the target of their "
             "training (--all keeps them)"
         )
-    if len(kept) < sum(converged):
-        notes.append(f"{sum(converged) - len(kept)} models lack a value")
+    if len(rows) < sum(converged):
+        notes.append(f"{sum(converged) - len(rows)} models lack a value")
     if len(having) < len(measures):
         absent = ", ".join(m for m in measures if m not in having)
         notes.append(f"no model has a value of {absent}")
-    ids = [reference.ids[i] for i in kept]
+    ids = [reference.ids[i] for i in rows]
     return Runs(
         name=task.name,
         hparams=reference.hparams,
         values=reference.values,
-        codes=reference.codes[kept],
-        gap=reference.gap[kept],
+        codes=reference.codes[rows],
+        gap=reference.gap[rows],
         measures={m: np.array([values[model, m] for model in ids]) for m in having},
         left_out=tuple(notes),
     )

@@ -104,15 +104,15 @@ def _study(
     task: Task, reference: Reference, measures: Sequence[Measure], args: argparse.Namespace
 ) -> int:
     """Studies one task; returns 1 if a model has no value."""
-    asked = sorted(set(args.batches))
-    numbers = {measure.name: _drawn(measure, task, asked) for measure in measures}
+    requested = sorted(set(args.batches))
+    numbers = {measure.name: _drawn(measure, task, requested) for measure in measures}
     variants = [v for m in measures for v in _variants(m, numbers[m.name], args.runs)]
     tracing = tuple(m.with_options(batches=1, seed=_TRACING_SEED) for m in measures)
     report = compute([task], variants, args, warm_up=tracing)
     failed = tell_failures(report, args.output)
     found = []
     for name, batches in numbers.items():
-        left_out = tuple(b for b in asked if b not in batches)
+        left_out = tuple(b for b in requested if b not in batches)
         if batches:
             one = sensitivity(reference, report, name, batches, args.runs)
             found.append(replace(one, left_out=left_out))
