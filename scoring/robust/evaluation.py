@@ -85,10 +85,6 @@ class Evaluation:
         means = errors.mean(axis=1) if errors.size else np.zeros(len(errors))
         return tuple(int(k) for k in np.argsort(means, kind="stable"))
 
-    def summary(self, measure: int, family: Family = ALL) -> Summary:
-        """A measure's sign-errors over a family, with noise filtering."""
-        return summarize(self.filtered.errors[measure][family.of(self.filtered)])
-
 
 def evaluate(
     runs: Runs, *, test_size: int = TEST_SIZE, min_effective: float = MIN_EFFECTIVE

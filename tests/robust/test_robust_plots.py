@@ -38,7 +38,7 @@ def test_bars_are_ordered_by_their_mean_and_marked_at_their_statistics(found: Ev
     top = 1.25 * 3  # three hyperparameters below the row of all
     for name, column in (("max", "maximum"), ("mean", "mean")):
         heights = [y for (_, y), _ in lines(ax, name) if y >= top]
-        expected = [getattr(found.summary(k), column) for k in found.order]
+        expected = [getattr(summarize(found.filtered.errors[k]), column) for k in found.order]
         assert heights == pytest.approx([top + value for value in expected])
     crosses = ax.lines[0].get_xydata()
     assert len(crosses) == 3  # no environment of lr counts, for none of three measures
