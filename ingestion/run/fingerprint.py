@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from ingestion.corpus import MODEL_FILES
-from ingestion.model_files.custom import custom_files
 from ingestion.errors import CorpusError
 from ingestion.model_files.custom import custom_files
 from ingestion.run.digests import code_digest, digest, file_digest

@@ -14,7 +14,6 @@ from starting_kit_adapter.terminal.numbers import positive
 from starting_kit_adapter.terminal.output import output_file
 from starting_kit_adapter.terminal.run_options import (
     add_again_arguments,
-    add_set,
     add_time_limit,
     add_worker_arguments,
     make_limits,
@@ -80,14 +79,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also show the test accuracy that this predictor expects, with its 90 %% interval: a "
         "file by `pgdl learn`, or `mini`, which was learned from eight small tasks",
     )
-    add_scale(parser)
-    parser.add_argument(
-        "--seeds",
-        type=positive,
-        default=5,
-        help="random seeds per measure, for its standard error (default: 5)",
-    )
-    add_set(parser)
     parser.add_argument("-o", "--output", type=Path, help="folder that keeps results, to resume")
     parser.add_argument(
         "--format",
@@ -106,13 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=5,
         help="random seeds per measure, for its standard error (default: 5)",
     )
-    how.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="OPTION=VALUE",
-        help="an option of the measures that have it; may be repeated",
-    )
+    add_set(how)
     how.add_argument("--image-size", type=positive, help="resize images of tfds data to N x N")
     add_custom(how)
     add_again_arguments(how)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import tensorflow as tf
 
-from ingestion.corpus import FIRST_DATASET, Task
-from ingestion.model_files.custom import Custom
+from ingestion.corpus import Task
 from ingestion.datasets.data import load_dataset
+from ingestion.model_files.custom import Custom
 from ingestion.model_files.models import load_model
 from pgdl_measures.accuracy import accuracy
 from pgdl_measures.data import TrainingData, training_data
@@ -76,7 +76,7 @@ def _check_data(task: Task, dataset: str, found: TaskCheck) -> TrainingData | No
     """Checks one data set; a task is described by its first one, and by the sizes of all."""
     counts = []
     for split in ("train", "test"):
-        if split == "test" and not (task.folder / FIRST_DATASET / "test").is_dir():
+        if split == "test" and not (task.folder / dataset / "test").is_dir():
             found.warnings.append("no test data: measures can be run, but no gap is known")
             counts.append("0")
             continue

@@ -76,7 +76,7 @@ def add_set(group: argparse._ActionsContainer) -> None:
     )
 
 
-def add_worker_arguments(group: argparse._ActionsContainer) -> None:
+def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
     """How many processes work, and where; studies have these options, too."""
     group = parser.add_argument_group("where to compute")
     group.add_argument(

@@ -38,8 +38,7 @@ def ranked(
     could not be collected, with the reasons; `run` are arguments of `evaluate`.
     """
     if not members:
-        reasons = "; ".join(refused.values())
-        raise PgdlError(f"no model can be ranked: {reasons}")
+        raise PgdlError("\n  ".join(["no model can be ranked:", *refused.values()]))
     requested = variants(measures, seeds)
     learned = learned_measures(predictor) if predictor else []
     report = evaluate(
