@@ -14,6 +14,7 @@ from starting_kit_adapter.terminal.numbers import positive
 from starting_kit_adapter.terminal.output import output_file
 from starting_kit_adapter.terminal.run_options import (
     add_again_arguments,
+    add_set,
     add_time_limit,
     add_worker_arguments,
     make_limits,
