@@ -76,7 +76,8 @@ def test_the_seconds_of_a_measure_are_not_counted_twice():
         subject = Subject(model(noise), dataset)
         start = time.perf_counter()
         measure.on(subject)
-        assert subject.reused_seconds < 0.2 * (time.perf_counter() - start)
+        # Counted twice they would be all of it; clocks of a busy machine differ a little.
+        assert subject.reused_seconds < 0.5 * (time.perf_counter() - start)
 
 
 def test_a_model_counts_once_whichever_measures_share_its_curve():
