@@ -127,8 +127,8 @@ class Network:
             if isinstance(call.layer, _layers.Layer) and has_own_call(call.layer):
                 return (
                     f"the `call` of {type(call.layer).__name__} does not run on symbolic inputs, "
-                    "which would show its layers; Keras 3 takes keras.ops there, but not TensorFlow's "
-                    "functions"
+                    "which would show its layers; Keras 3 takes keras.ops there, but not "
+                    "TensorFlow's functions"
                 )
         return "nothing in it is a cut of all paths"
 
