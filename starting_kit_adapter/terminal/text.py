@@ -20,7 +20,7 @@ class Progress:
     def __init__(self, total: int, what: str, stream: TextIO | None = None) -> None:
         self.total, self._what, self._stream = total, what, stream or sys.stderr
         self._live = self._stream.isatty()
-        self._start = self._printed = time.monotonic()
+        self._first = self._printed = time.monotonic()
         self._done = self._failed = 0
 
     def step(self, note: str = "", *, failed: bool = False) -> None:
@@ -28,8 +28,10 @@ class Progress:
         self._done += 1
         self._failed += failed
         now = time.monotonic()
+        if self._done == 1:
+            self._first = now  # what came before is the start of workers, too
         line = progress_line(
-            self._done, self._failed, self.total, self._what, now - self._start, note
+            self._done, self._failed, self.total, self._what, now - self._first, note
         )
         if self._live:
             self._write(line)
@@ -56,12 +58,13 @@ class Progress:
 
 
 def progress_line(done: int, failed: int, total: int, what: str, seconds: float, note: str) -> str:
-    """Done and failed so far, the rate, and the estimated time left."""
+    """Done and failed so far, the rate, and the estimated time left; `seconds` since the first."""
     parts = [f"{done}/{total} {what}"]
     if failed:
         parts.append(f"{failed} failed")
-    parts.append(f"{60 * done / max(seconds, 1e-3):.3g}/min")
-    parts.append(f"{duration(seconds / done * (total - done))} left")
+    if done > 1 and seconds >= 1:
+        parts.append(f"{60 * (done - 1) / seconds:.3g}/min")
+        parts.append(f"{duration(seconds / (done - 1) * (total - done))} left")
     return ", ".join(parts) + (f"  {note}" if note else "")
 
 

@@ -133,7 +133,7 @@ def test_registered_measures_share_a_run_and_their_curve(tmp_path: Path) -> None
 
 def test_the_live_line_says_how_far_how_fast_and_how_long() -> None:
     line = progress_line(10, 2, 40, "models", 30.0, "task1 model_3")
-    assert line == "10/40 models, 2 failed, 20/min, 1:30 left  task1 model_3"
+    assert line == "10/40 models, 2 failed, 18/min, 1:40 left  task1 model_3"
     assert duration(3661) == "1:01:01"
 
 

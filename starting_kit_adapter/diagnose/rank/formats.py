@@ -18,6 +18,7 @@ _TITLES = {
 _STYLE = """\
 body { max-width: 72rem; }
 table { white-space: nowrap; }
+.scroll { margin-top: 1.5rem; }
 .pick { font-size: 1.5rem; font-weight: 600; margin: 0; }
 """
 
@@ -85,7 +86,10 @@ def to_html(ranking: Ranking) -> str:
             Column("Kendall's tau"),
             Column("regret, points"),
         ]
-        caption = "Compared with the true test accuracies, which had no part in the ranking"
+        caption = (
+            "Compared with the true test accuracies, which had no part in the ranking; regret: how "
+            "much better the best model is than the chosen one"
+        )
         parts.append(table(caption, heads, cells))
     return page(_TITLES[ranking.by], _STYLE, "\n".join(parts))
 
