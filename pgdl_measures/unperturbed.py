@@ -34,7 +34,7 @@ class Unperturbed:
         self._predicted = np.full(len(data), _UNKNOWN, np.int32)
 
     def predicted(self, examples: np.ndarray) -> np.ndarray:
-        """The predicted classes [n] of examples [n]."""
+        """The predicted classes of examples, in an array of any shape."""
         requested = np.unique(examples)
         missing = requested[self._predicted[requested] == _UNKNOWN]
         if len(missing) < len(requested):
