@@ -159,7 +159,9 @@ def test_tensorflow_says_nothing_of_its_own_whatever_the_number_of_models(folder
     command += ["--data", f"npz:{folder / 'mine.npz'}", "-m", "params", "--by", "gap"]
     told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert told.returncode == 0 and "pick: average" in told.stdout
-    assert told.stderr == ""
+    # Where the machine is slow, the progress is told.
+    said = [line for line in told.stderr.splitlines() if " models " not in line]
+    assert said == []
 
 
 def test_a_model_can_be_added_and_the_truth_stands_beside_it(folder, capsys):
