@@ -26,7 +26,7 @@ from scoring.learning import read_known_tasks
 from scoring.report.published_runs import REFERENCE
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
-NEW = ("new_digits", "new_fashion14", "new_cifar5")
+NEW = ("new_digits", "new_fashion14", "new_cifar5", "new_pets10")
 SIX, SETS = 6, 100  # networks of a set, and sets of a task
 MEASURES = [complexity(name) for name in RECOMMENDED]
 
