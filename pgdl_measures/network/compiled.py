@@ -114,15 +114,16 @@ class Network:
     def entry(self, layer: int) -> int:
         """The index of the step that takes x^(layer): 0 is the input."""
         if not 0 <= layer < len(self.layers):
+            reason = self._opaque() or "nothing in it is a cut of all paths"
             raise MeasureError(
                 f"layer {layer} is past the end: this network can be entered at 0 to "
                 f"{len(self.layers) - 1}"
-                + ("" if len(self.layers) > 1 else f", because {self._uncut()}")
+                + ("" if len(self.layers) > 1 else f", because {reason}")
             )
         return self.layers[layer][0]
 
-    def _uncut(self) -> str:
-        """Why there is no layer after the input."""
+    def _opaque(self) -> str:
+        """Why the layers of a model of the user's own are not known; empty if they are."""
         for call in self.graph_of_calls.calls:
             if isinstance(call.layer, _layers.Layer) and has_own_call(call.layer):
                 return (
@@ -130,7 +131,7 @@ class Network:
                     "which would show its layers; Keras 3 takes keras.ops there, but not "
                     "TensorFlow's functions"
                 )
-        return "nothing in it is a cut of all paths"
+        return ""
 
     def layer_shape(self, layer: int) -> tuple[int, ...]:
         """The shape of x^(layer) for one example."""
@@ -198,6 +199,7 @@ class Network:
                     return number, call.inputs[0]
         raise MeasureError(
             "the model has no dense or convolutional layer whose inputs could be its features"
+            + (f": {reason}" if (reason := self._opaque()) else "")
         )
 
     def calls_to_logits(self) -> list[Call]:

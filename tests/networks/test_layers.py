@@ -12,6 +12,7 @@ from verbs import run_verb
 from zoo_of_kinds import CLASSES, chain, initialized, residual
 
 from pgdl_measures import complexity
+from pgdl_measures.base import Subject
 from pgdl_measures.errors import MeasureError, UnknownNameError
 from starting_kit_adapter.cli import ls
 
@@ -62,6 +63,8 @@ def test_a_model_without_layers_to_enter_says_why():
     assert math.isfinite(complexity("mixup", batches=1)(model, data))
     with pytest.raises(MeasureError, match="0 to 0, because the `call` of Opaque does not run on"):
         complexity("manifold_mixup", batches=1)(model, data)
+    with pytest.raises(MeasureError, match=r"no dense .* features: the `call` of Opaque does not"):
+        Subject(model, data).network.features(np.zeros((1, 6), np.float32))
 
 
 def test_the_layers_of_a_model_file_are_listed(tmp_path, capsys):
