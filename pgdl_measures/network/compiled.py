@@ -117,8 +117,7 @@ class Network:
             reason = self._opaque() or "nothing in it is a cut of all paths"
             raise MeasureError(
                 f"layer {layer} is past the end: this network can be entered at 0 to "
-                f"{len(self.layers) - 1}"
-                + ("" if len(self.layers) > 1 else f", because {reason}")
+                f"{len(self.layers) - 1}" + ("" if len(self.layers) > 1 else f", because {reason}")
             )
         return self.layers[layer][0]
 
