@@ -297,3 +297,13 @@ def test_logits_are_the_outputs_before_a_softmax(end):
     np.testing.assert_allclose(
         logits - logits[:, :1], expected - expected[:, :1], rtol=1e-3, atol=1e-4
     )
+
+
+def test_few_large_inputs_are_in_a_forward_pass_though_the_layers_are_narrow():
+    def batch(side: int) -> int:
+        layers = [tf.keras.layers.Flatten(), tf.keras.layers.Dense(3)]
+        model = tf.keras.Sequential([tf.keras.layers.MaxPooling2D(8), *layers])
+        model.build((None, side, side, 3))
+        return network(model, (side, side, 3)).forward_batch
+
+    assert batch(128) * 128 * 128 * 3 <= 4 * 2**20 and batch(8) == 4096

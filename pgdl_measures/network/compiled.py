@@ -27,7 +27,7 @@ from pgdl_measures.network.graph import Call, Graph, has_own_call
 from pgdl_measures.network.reading import read_graph
 from pgdl_measures.network.rebuild import architecture, as_it_is, lend, own_layers, rebuilt
 
-# Numbers in the widest activation of a forward pass. A processor is fastest where they stay in its
+# Numbers in the widest tensor of a forward pass. A processor is fastest where they stay in its
 # cache (docs/speed.md), a GPU where there is much to do at once.
 _FORWARD_ELEMENTS = {"CPU": 1 << 20, "GPU": 1 << 22}
 _LONG = 40  # calls: a second of tracing
@@ -61,8 +61,7 @@ class Network:
         self.weight_numbers: list[list[int]] = []  # of each such layer's weights among the model's
 
     def _try_out(self) -> tuple[list[tf.DType], int, tf.Tensor]:
-        """Types of all cuts, the numbers in the widest activation, and some outputs. Builds
-        layers."""
+        """Types of all cuts, the numbers in the widest tensor, and some outputs. Builds layers."""
         values: dict[int, Any] = {0: tf.zeros([1, *self.input_shape])}
         widest = 1
         for call in self.graph_of_calls.calls:
@@ -78,8 +77,8 @@ class Network:
                 "[classes], one number for each class"
             )
         types = [values[tensor].dtype for tensor in self._cuts]
-        computed = [int(tf.size(x)) for number, x in values.items() if number]
-        return types, max([widest, *computed]), values[self.graph_of_calls.output]
+        sizes = [int(tf.size(x)) for x in values.values()]
+        return types, max([widest, *sizes]), values[self.graph_of_calls.output]
 
     def check_mixable(self, layer: int = 0) -> None:
         """Raises where x^(layer) are token ids: the mean of two ids is another word's id."""
