@@ -79,8 +79,8 @@ REFUSED = {
     segmentation: (r"outputs have shape \[8, 8, 4\]", r"outputs of shape \(8, 8, 4\)"),
     stateful: ("is stateful", "stateful"),
     fewer_classes: (
-        "labels go from 0 to 3; the model has 2 outputs",
-        "labels go from 0 to 3; the model has 2",
+        "labels go from 0 to 3; the model is of 2 classes",
+        "labels go from 0 to 3; the model is of 2 classes",
     ),
 }
 
