@@ -177,7 +177,7 @@ def test_a_chain_with_a_users_own_layer_runs_as_it_is():
     net = network(model, SHAPE)
     np.testing.assert_allclose(net.run(X), model(X), rtol=1e-5)
     hidden = model.layers[1](model.layers[0](X))
-    np.testing.assert_allclose(net.run(hidden, net.entry(2)), model(X), rtol=1e-5)
+    np.testing.assert_allclose(net.run(hidden, net.entry(1)), model(X), rtol=1e-5)
     assert net.affine_steps(0) == 0  # nothing is assumed of layers that are not Keras' own
 
 

@@ -8,7 +8,8 @@ several.
 Layer l of Schiff et al. 2021 is the l-th cut that the papers would call a layer. Normalization,
 activations and dropout belong to the layer before them: mixing commutes with affine maps, so that a
 cut between a convolution and its activation would repeat the one before the convolution.
-Preprocessing, augmentation and padding belong to the layer after them.
+Preprocessing, augmentation and padding belong to the layer after them, and so does what only
+reshapes the inputs: a cut after it would repeat the inputs.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ _PRECEDING = {
     *("Cropping1D", "Cropping2D", "Cropping3D", "ZeroPadding1D", "ZeroPadding2D", "ZeroPadding3D"),
 }
 _PRECEDING_PREFIXES = ("Random", "Aug", "Auto")
+_RESHAPING = {"Flatten", "Permute", "Reshape"}
 # Operations on each number by itself, under the names of Keras 3 and of TensorFlow.
 _ELEMENTWISE = {
     *("relu", "relu6", "gelu", "silu", "swish", "sigmoid", "tanh", "elu", "selu", "celu", "glu"),
@@ -103,9 +105,9 @@ def by_layer(parts: Sequence[Sequence[Call]]) -> list[list[int]]:
     waiting: list[int] = []  # until their layer comes
     for number, calls in enumerate(parts):
         roles = {_role(call) for call in calls}
-        if roles == {"preceding"}:
+        if roles == {"preceding"} or (not layers and roles <= {"preceding", "reshaping"}):
             waiting.append(number)
-        elif "layer" in roles:
+        elif roles & {"layer", "reshaping"}:
             layers.append([*waiting, number])
             waiting = []
         elif waiting or not layers:
@@ -137,4 +139,4 @@ def _role(call: Call) -> str:
         return "following"
     if names & _PRECEDING or type(operation).__name__.startswith(_PRECEDING_PREFIXES):
         return "preceding"
-    return "layer"
+    return "reshaping" if names & _RESHAPING else "layer"

@@ -136,6 +136,26 @@ def test_a_batch_norm_and_an_activation_belong_to_the_layer_before_them():
     assert np.abs(at_input - at_layer).max() > 1e-3
 
 
+def test_a_flatten_in_front_is_no_layer():
+    """l = 1 of a dense network on images is that of the same network on vectors."""
+    names = ("gi_intra_l1", "manifold_mixup", "vpm")
+
+    def values(inputs: np.ndarray, *front: tf.keras.layers.Layer) -> dict[str, float]:
+        model = tf.keras.Sequential(
+            [*front, layers.Dense(16, activation="relu"), layers.Dense(CLASSES)]
+        )
+        model.build((None, *inputs.shape[1:]))
+        rng = np.random.default_rng(0)
+        model.set_weights([rng.normal(size=w.shape) for w in model.get_weights()])
+        found = complexities(names, batches=4, graphs=2, examples=60)(
+            model, dataset(inputs, LABELS)
+        )
+        return {name: found[name] for name in names}
+
+    images = values(INPUTS, layers.Flatten())
+    assert images == pytest.approx(values(INPUTS.reshape(len(INPUTS), -1)), rel=1e-5)
+
+
 def folded_by_hand(model: tf.keras.Model) -> tuple[tf.keras.Model, list[np.ndarray]]:
     """The network with each kernel times the scale of its batch norm, which then only shifts.
 
