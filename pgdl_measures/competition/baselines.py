@@ -48,6 +48,7 @@ def jacobian_norm(subject: Subject, *, examples: int = 512, seed: int = 0) -> fl
 
 def _build(network: Network, entries: list[int]) -> Any:
     stops = [*entries[1:], None]
+    sizes = [math.prod(network.step_shape(entry)) for entry in entries]
 
     @tf.function(input_signature=[tf.TensorSpec([None, *network.input_shape], tf.float32)])
     def mean_squares(inputs: tf.Tensor) -> tf.Tensor:
@@ -68,8 +69,7 @@ def _build(network: Network, entries: list[int]) -> Any:
                 row = tf.broadcast_to(
                     tf.one_hot(output, network.outputs, dtype=x.dtype), tf.shape(x)
                 )
-                for gradient in tape.gradient(x, sources, row):
-                    size = math.prod(gradient.shape[1:])
+                for gradient, size in zip(tape.gradient(x, sources, row), sizes):
                     squares = tf.cast(gradient, tf.float32) ** 2
                     total += tf.reduce_sum(squares) / (size * network.outputs)
         return total
