@@ -51,7 +51,6 @@ setup(
     },
     entry_points={"console_scripts": ["pgdl = starting_kit_adapter.cli.main:entry_point"]},
     classifiers=[
-        "License :: OSI Approved :: Apache Software License",
         "Programming Language :: Python :: 3",
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
     ],
