@@ -23,9 +23,11 @@ LABELS = (INPUTS.mean(axis=(1, 2, 3)) > 0).astype(np.int32)
 def model(noise: float) -> tf.keras.Model:
     """A network that is right about the labels where its weights have little noise."""
     layers = tf.keras.layers
-    net = tf.keras.Sequential([layers.Input((6, 6, 1)), layers.Flatten(), layers.Dense(2)])
+    parts = [layers.Input((6, 6, 1)), layers.Flatten(), layers.Dense(36), layers.Dense(2)]
+    net = tf.keras.Sequential(parts)
     weights = np.stack([-np.ones(36), np.ones(36)], axis=1)
-    net.set_weights([weights + noise * RNG.normal(size=(36, 2)), np.zeros(2)])
+    last = weights + noise * RNG.normal(size=(36, 2))
+    net.set_weights([np.eye(36), np.zeros(36), last, np.zeros(2)])
     return net
 
 
@@ -62,7 +64,7 @@ def test_networks_that_are_alike_get_all_batches():
     measure = complexity("gi_intra_l0", batch_size=16, batches="enough")
     used = []
     for shift in range(6):  # of both outputs, which changes no prediction
-        same.set_weights([same.get_weights()[0], np.full(2, float(shift))])
+        same.set_weights([*same.get_weights()[:3], np.full(2, float(shift))])
         subject = Subject(same, dataset)
         measure.on(subject)
         used.append(subject.batches)

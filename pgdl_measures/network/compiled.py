@@ -113,7 +113,7 @@ class Network:
     def entry(self, layer: int) -> int:
         """The index of the step that takes x^(layer): 0 is the input."""
         if not 0 <= layer < len(self.layers):
-            reason = self._opaque() or "nothing in it is a cut of all paths"
+            reason = self._opaque() or "it is a single layer or block"
             raise MeasureError(
                 f"layer {layer} is past the end: this network can be entered at 0 to "
                 f"{len(self.layers) - 1}" + ("" if len(self.layers) > 1 else f", because {reason}")

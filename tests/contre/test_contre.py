@@ -157,7 +157,7 @@ def test_what_cannot_be_measured_is_said(data):
         complexity("contre_gap")(flat, dataset(two, np.arange(8, dtype=np.int32) % 4))
     with pytest.raises(MeasureError, match=r"weights .* are NaN"):
         complexity("contre_gap")(dense(np.full((256, 4), np.nan), np.zeros(4)), data)
-    with pytest.raises(MeasureError, match="labels go from 0 to 3; the model has 2 outputs"):
+    with pytest.raises(MeasureError, match="labels go from 0 to 3; the model is of 2 classes"):
         complexity("contre_gap")(dense(np.zeros((256, 2)), np.zeros(2)), data)
     inputs = tf.keras.Input((16, 16, 1))
     flat = tf.keras.layers.Flatten()(inputs)

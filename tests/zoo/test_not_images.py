@@ -30,11 +30,13 @@ layers = tf.keras.layers
 def separator(length: int, weight: float) -> tf.keras.Model:
     """Class 1 if the sum of the inputs is large."""
     shape = (2, 2) if length == 4 else (length,)
-    model = tf.keras.Sequential([tf.keras.Input(shape), layers.Flatten(), layers.Dense(2)])
+    parts = [tf.keras.Input(shape), layers.Flatten(), layers.Dense(length), layers.Dense(2)]
+    model = tf.keras.Sequential(parts)
     kernel = np.zeros((length, 2))
     kernel[:, 1] = weight
     threshold = 0.9 if length == 4 else 1.5 * length
-    model.set_weights([kernel, np.array([weight * threshold, 0])])
+    same = [np.eye(length), np.zeros(length)]
+    model.set_weights([*same, kernel, np.array([weight * threshold, 0])])
     return model
 
 

@@ -100,7 +100,7 @@ def test_a_model_whose_adding_was_cut_off_can_be_added_again(
 
 def test_a_model_that_does_not_fit_the_data_leaves_no_zoo(tmp_path: Path, data: str) -> None:
     _model(classes=2).save(tmp_path / "two.h5")
-    with pytest.raises(ZooError, match=r"the labels go from 0 to 2; the model has 2 outputs"):
+    with pytest.raises(ZooError, match=r"the labels go from 0 to 2; the model is of 2 classes"):
         pgdl_zoo("add", tmp_path / "zoo", tmp_path / "two.h5", "--data", data)
     assert not (tmp_path / "zoo/input_data").exists()
 
