@@ -195,9 +195,10 @@ class Network:
             for call in reversed(self._parts[number][0]):
                 if any(hasattr(call.layer, name) for name in ("kernel", "pointwise_kernel")):
                     return number, call.inputs[0]
+        reason = self._opaque()
         raise MeasureError(
             "the model has no dense or convolutional layer whose inputs could be its features"
-            + (f": {reason}" if (reason := self._opaque()) else "")
+            + (f": {reason}" if reason else "")
         )
 
     def calls_to_logits(self) -> list[Call]:

@@ -286,3 +286,17 @@ def test_measures_take_models_of_any_precision(policy):
     assert tested.run(INPUTS).dtype == tf.float32
     expected = tf.cast(model(INPUTS), tf.float32)
     np.testing.assert_allclose(tested.run(INPUTS), expected, rtol=1e-2, atol=1e-2)
+
+
+def test_autograph_reads_all_that_is_traced(caplog):
+    """It warns of what it cannot read, such as assignments in expressions."""
+    model = initialized(functional((10, 10, 3)))
+    inputs, labels = examples(80, (10, 10, 3), CLASSES)
+    logger = tf.get_logger()
+    logger.addHandler(caplog.handler)
+    try:
+        found = complexities(SOME, **LITTLE)(model, dataset(inputs, labels))
+    finally:
+        logger.removeHandler(caplog.handler)
+    assert "contre_fisher" in found
+    assert "AutoGraph" not in caplog.text
