@@ -29,8 +29,8 @@ class Consensus:
 
     mean_rank: np.ndarray  # over measures and draws; 1 is best
     rank: np.ndarray  # of the mean ranks; tied ones share the smaller
-    low: np.ndarray  # the 5th percentile of the rank over draws
-    high: np.ndarray  # the 95th
+    low: np.ndarray  # the 5th percentile of the rank over draws, or the rank if that is smaller
+    high: np.ndarray  # the 95th, or the rank if that is larger
     drawn: np.ndarray  # [draws, models]: the ranks; tied ones share their mean
 
     def is_level(self, model: int, pick: int) -> bool:
@@ -47,4 +47,6 @@ def consensus(found: Sequence[Prediction], seed: int = 0) -> Consensus:
     mean_rank = drawn.mean(axis=0).round(9)
     ranks = rankdata(-scores, method="min", axis=1)
     low, high = np.percentile(ranks, [5, 95], axis=0, method="nearest")
-    return Consensus(mean_rank, rankdata(mean_rank, method="min"), low, high, drawn)
+    rank = rankdata(mean_rank, method="min")
+    # Second by every measure is first of all if others are first by some and last by others.
+    return Consensus(mean_rank, rank, np.minimum(low, rank), np.maximum(high, rank), drawn)

@@ -126,6 +126,20 @@ def test_a_model_that_one_measure_in_five_puts_first_is_told_before_the_pick():
     assert found.summary().startswith("no clear winner: 1 of the 3 other models may be as good")
 
 
+def test_the_interval_of_a_rank_has_the_rank_in_it():
+    """The second by every measure is first of all here, and never first in a draw."""
+    accuracies = {"mixup": [0.8, 0.9, 0.7], "contre_gap": [0.8, 0.7, 0.9], "gi": [0.8, 0.7, 0.9]}
+    accuracies["augmented"] = [0.8, 0.9, 0.6]
+    found = predictions(
+        [replace(MIXUP, name=name) for name in accuracies],
+        {name: -np.array([values]) for name, values in accuracies.items()},
+        np.full(3, 0.95),
+        "accuracy",
+    )
+    agreed = consensus(found)
+    assert (agreed.low <= agreed.rank).all() and (agreed.rank <= agreed.high).all()
+
+
 def test_a_measure_that_is_the_same_for_all_models_is_no_vote():
     values = {"mixup": [[-0.9], [-0.8], [-0.7]], "gi_intra_l0": [[0.1], [0.2], [0.3]]}
     same = {**values, "manifold_mixup": [[-0.5]] * 3}
