@@ -25,7 +25,6 @@ from pgdl_measures.base import IMAGES, INITIAL
 from pgdl_measures.errors import UnknownNameError
 from scoring.files import is_junk, load_json
 
-MODEL_FILES = ("config.json", "weights.hdf5", "weights_init.hdf5")
 KERAS_CONFIG = "keras_config"  # in config.json, where `model_config` cannot say what a model is
 MODEL_FILES = ("config.json", "weights.hdf5", "weights_init.hdf5")  # the last is optional
 FIRST_DATASET = "dataset_1"  # the only one of a task of the competition
